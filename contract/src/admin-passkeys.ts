@@ -1,5 +1,7 @@
 import { type Static, Type } from 'typebox';
 
+import { CurrentOperator, Done } from './admin-session.ts';
+import { operation } from './operation.ts';
 import { dateTime, nullable, ref, text, uuid } from './schema.ts';
 
 const MAX_PASSKEY_NAME_LENGTH = 64;
@@ -40,7 +42,7 @@ const rpId = Type.String({
   examples: ['license.example.com'],
 });
 
-export const Passkey = Type.Object(
+const Passkey = Type.Object(
   {
     id: uuid({ examples: ['0190a6b2-7c1e-7d32-9c41-3f5f0a1b2c3d'] }),
     credential_id: Type.String({ examples: ['bm90IGEgcmVhbCBjcmVkZW50aWFsIGlk'] }),
@@ -55,15 +57,13 @@ export const Passkey = Type.Object(
 );
 export type Passkey = Static<typeof Passkey>;
 
-export const Passkeys = Type.Object(
+const Passkeys = Type.Object(
   { items: Type.Array(ref(Passkey), { description: 'The oldest first.' }) },
   { $id: 'Passkeys' },
 );
 export type Passkeys = Static<typeof Passkeys>;
 
-export const PasskeyPath = Type.Object({ id: uuid() });
-
-export const PasskeyCreation = Type.Object(
+const PasskeyCreation = Type.Object(
   {
     challenge,
     rp_id: rpId,
@@ -78,7 +78,7 @@ export const PasskeyCreation = Type.Object(
 );
 export type PasskeyCreation = Static<typeof PasskeyCreation>;
 
-export const PasskeyRegistration = Type.Object(
+const PasskeyRegistration = Type.Object(
   {
     name: text({
       description: 'The name that the operator sees.',
@@ -95,13 +95,13 @@ export const PasskeyRegistration = Type.Object(
 );
 export type PasskeyRegistration = Static<typeof PasskeyRegistration>;
 
-export const PasskeyRequest = Type.Object(
+const PasskeyRequest = Type.Object(
   { challenge, rp_id: rpId },
   { $id: 'PasskeyRequest', description: 'What a browser needs to use a passkey.' },
 );
 export type PasskeyRequest = Static<typeof PasskeyRequest>;
 
-export const PasskeyAssertion = Type.Object(
+const PasskeyAssertion = Type.Object(
   {
     credential_id: credentialId,
     client_data: clientData,
@@ -111,3 +111,77 @@ export const PasskeyAssertion = Type.Object(
   { $id: 'PasskeyAssertion', additionalProperties: false },
 );
 export type PasskeyAssertion = Static<typeof PasskeyAssertion>;
+
+export const beginPasskeySignIn = operation({
+  id: 'beginPasskeySignIn',
+  method: 'POST',
+  path: 'session/passkey/begin',
+  summary: 'Create a challenge to sign in with a passkey',
+  permission: 'public',
+  response: ref(PasskeyRequest, 'The challenge for the browser.'),
+  errors: ['not_possible', 'cross_origin'],
+});
+
+export const signInWithPasskey = operation({
+  id: 'signInWithPasskey',
+  method: 'POST',
+  path: 'session/passkey',
+  summary: 'Sign in with a passkey',
+  description: 'The authenticator must have verified its user; the passkey then is both factors.',
+  permission: 'public',
+  body: ref(PasskeyAssertion),
+  response: ref(CurrentOperator, 'The operator is signed in.'),
+  errors: ['sign_in_failed', 'not_possible', 'rate_limited', 'cross_origin', 'https_required'],
+});
+
+export const proveFreshnessWithPasskey = operation({
+  id: 'proveFreshnessWithPasskey',
+  method: 'POST',
+  path: 'session/passkey/prove',
+  summary: 'Prove freshness with a passkey',
+  permission: 'session:prove',
+  body: ref(PasskeyAssertion),
+  response: ref(CurrentOperator, 'The session is fresh.'),
+  errors: ['sign_in_failed', 'not_possible', 'rate_limited', 'https_required'],
+});
+
+export const listPasskeys = operation({
+  id: 'listPasskeys',
+  method: 'GET',
+  path: 'session/passkeys',
+  summary: 'List your passkeys',
+  permission: 'account:read',
+  response: ref(Passkeys, 'All your passkeys.'),
+});
+
+export const beginPasskey = operation({
+  id: 'beginPasskey',
+  method: 'POST',
+  path: 'session/passkeys/begin',
+  summary: 'Create the options of a new passkey',
+  permission: 'account:change',
+  response: ref(PasskeyCreation, 'The options for the browser.'),
+  errors: ['not_possible'],
+});
+
+export const registerPasskey = operation({
+  id: 'registerPasskey',
+  method: 'POST',
+  path: 'session/passkeys',
+  summary: 'Register a passkey',
+  permission: 'account:change',
+  body: ref(PasskeyRegistration),
+  response: ref(Passkey, 'The passkey signs you in.'),
+  errors: ['not_possible'],
+});
+
+export const removePasskey = operation({
+  id: 'removePasskey',
+  method: 'POST',
+  path: 'session/passkeys/:id/remove',
+  summary: 'Remove a passkey',
+  permission: 'account:change',
+  params: Type.Object({ id: uuid() }),
+  response: ref(Done, 'The passkey was removed.'),
+  errors: ['not_found'],
+});

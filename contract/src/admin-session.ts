@@ -1,26 +1,11 @@
+/** The session of an operator: signing in and out, proof of freshness, and the operator's sessions. */
 import { type Static, Type } from 'typebox';
 
-import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH, OPERATOR_ROLES } from './constants.ts';
+import { MAX_PASSWORD_LENGTH, OPERATOR_ROLES } from './constants.ts';
+import { operation } from './operation.ts';
 import { dateTime, email, nullable, nullableString, oneOf, ref, text, uuid } from './schema.ts';
 
-export const MAX_NAME_LENGTH = 200;
-const MAX_CODE_LENGTH = 40;
-
-const linkToken = text({
-  description: 'The part of the one-time link after the `#`.',
-  maxLength: 100,
-  examples: ['3q2-7wQ0m1v8Xb4nJ5cZ9rT6yU2kL0pS1dF3gH5jK7A'],
-});
-
-/** What a new password must be; the use case checks its length in characters. */
-const NEW_PASSWORD = `The new password: ${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters.`;
-
-const newPassword = (description: string) =>
-  text({
-    description,
-    maxLength: MAX_PASSWORD_LENGTH,
-    examples: ['correct horse battery staple'],
-  });
+export const MAX_CODE_LENGTH = 40;
 
 const password = text({
   maxLength: MAX_PASSWORD_LENGTH,
@@ -36,69 +21,17 @@ const code = nullable(
   }),
 );
 
-export const OperatorLinkRequest = Type.Object(
-  { token: linkToken },
-  { $id: 'OperatorLinkRequest' },
-);
-export type OperatorLinkRequest = Static<typeof OperatorLinkRequest>;
-
-export const OperatorLink = Type.Object(
-  {
-    email: nullableString({
-      description: 'Null for the link that creates the first operator.',
-      examples: ['anna@example.com'],
-    }),
-    name: Type.String({ examples: ['Anna'] }),
-    role: oneOf(OPERATOR_ROLES, { examples: ['support'] }),
-    expires_at: dateTime({ examples: ['2026-11-20T10:30:00.000Z'] }),
-  },
-  { $id: 'OperatorLink', description: 'The operator that a one-time link belongs to.' },
-);
-export type OperatorLink = Static<typeof OperatorLink>;
-
-export const OperatorLinkRedeem = Type.Object(
-  {
-    token: linkToken,
-    email: Type.Optional(
-      email({
-        description: 'Required for the link that creates the first operator, else ignored.',
-        examples: ['anna@example.com'],
-      }),
-    ),
-    name: Type.Optional(
-      text({
-        description: 'The name of the operator; default: the name that was set before.',
-        maxLength: MAX_NAME_LENGTH,
-        examples: ['Anna'],
-      }),
-    ),
-    password: Type.Optional(
-      newPassword(
-        `${NEW_PASSWORD} Required, unless passwords are switched off: the link then signs in without one.`,
-      ),
-    ),
-  },
-  { $id: 'OperatorLinkRedeem' },
-);
-export type OperatorLinkRedeem = Static<typeof OperatorLinkRedeem>;
-
-export const OperatorSignIn = Type.Object(
+const OperatorSignIn = Type.Object(
   { email: email({ examples: ['anna@example.com'] }), password, code: Type.Optional(code) },
   { $id: 'OperatorSignIn' },
 );
 export type OperatorSignIn = Static<typeof OperatorSignIn>;
 
-export const OperatorProof = Type.Object(
+const OperatorProof = Type.Object(
   { password, code: Type.Optional(code) },
   { $id: 'OperatorProof' },
 );
 export type OperatorProof = Static<typeof OperatorProof>;
-
-export const OperatorPasswordChange = Type.Object(
-  { password: newPassword(NEW_PASSWORD) },
-  { $id: 'OperatorPasswordChange' },
-);
-export type OperatorPasswordChange = Static<typeof OperatorPasswordChange>;
 
 export const CurrentOperator = Type.Object(
   {
@@ -135,7 +68,7 @@ export const CurrentOperator = Type.Object(
 );
 export type CurrentOperator = Static<typeof CurrentOperator>;
 
-export const OperatorSession = Type.Object(
+const OperatorSession = Type.Object(
   {
     id: uuid({ examples: ['0190a6b2-7c1e-7d32-9c41-3f5f0a1b2c3e'] }),
     is_current: Type.Boolean({ description: 'Whether it is the session of this request.' }),
@@ -164,85 +97,87 @@ export const OperatorSessions = Type.Object(
 );
 export type OperatorSessions = Static<typeof OperatorSessions>;
 
-/** The path of an operation on one session. */
-export const OperatorSessionPath = Type.Object({ id: uuid() });
-
-export const OperatorTotpSecret = Type.Object(
-  {
-    secret: Type.String({
-      description: 'The secret for the authenticator, in base32.',
-      examples: ['JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'],
-    }),
-    uri: Type.String({
-      description: 'The same as an `otpauth:` URI, for a QR code.',
-      examples: ['otpauth://totp/Latchkey:anna%40example.com?secret=JBSWY3DP&issuer=Latchkey'],
-    }),
-  },
-  { $id: 'OperatorTotpSecret' },
-);
-export type OperatorTotpSecret = Static<typeof OperatorTotpSecret>;
-
-export const OperatorTotpCode = Type.Object(
-  {
-    code: text({
-      description: 'The current code of the authenticator.',
-      maxLength: MAX_CODE_LENGTH,
-      examples: ['492039'],
-    }),
-  },
-  { $id: 'OperatorTotpCode' },
-);
-export type OperatorTotpCode = Static<typeof OperatorTotpCode>;
-
-export const OperatorRecoveryCodes = Type.Object(
-  {
-    codes: Type.Array(Type.String({ examples: ['k7mq-2x9d-h4tp-w8sv'] }), {
-      description: 'Each replaces a one-time code once. They cannot be shown again.',
-    }),
-  },
-  { $id: 'OperatorRecoveryCodes' },
-);
-export type OperatorRecoveryCodes = Static<typeof OperatorRecoveryCodes>;
-
-export const SignInMethods = Type.Object(
-  {
-    passkeys: Type.Boolean({
-      description: 'Whether passkeys work: the public URL is https with a host name.',
-    }),
-    passwords: Type.Boolean(),
-    provider: nullableString({
-      description: 'The name of the OpenID Connect provider; null: none.',
-      examples: ['Example login'],
-    }),
-    proxy: Type.Boolean({
-      description: 'Whether the proxy of this request names an operator in a trusted header.',
-    }),
-  },
-  { $id: 'SignInMethods', description: 'How operators can sign in to this service.' },
-);
-export type SignInMethods = Static<typeof SignInMethods>;
-
-export const ProviderStart = Type.Object(
-  {
-    return_to: Type.Optional(
-      text({
-        description:
-          'The page of the console that the provider sends the browser back to, with its query: `/console` or a path below it. Default: the start page.',
-        maxLength: 2000,
-        examples: ['/console/licenses?status=active'],
-      }),
-    ),
-  },
-  { $id: 'ProviderStart' },
-);
-export type ProviderStart = Static<typeof ProviderStart>;
-
-export const ProviderSignIn = Type.Object(
-  { url: Type.String({ examples: ['https://login.example.com/authorize?client_id=latchkey'] }) },
-  { $id: 'ProviderSignIn', description: 'The page of the provider, which the browser opens next.' },
-);
-export type ProviderSignIn = Static<typeof ProviderSignIn>;
-
 /** The answer of an operation without a result. */
 export const Done = Type.Object({ done: Type.Literal(true) }, { $id: 'Done' });
 export type Done = Static<typeof Done>;
+
+export const signIn = operation({
+  id: 'signIn',
+  method: 'POST',
+  path: 'session',
+  summary: 'Sign in',
+  description:
+    'Sets the cookie of a session, which ends after 7 days without use and after 30 days. An unknown address, a disabled operator and a wrong password have the same answer.',
+  permission: 'public',
+  body: ref(OperatorSignIn),
+  response: ref(CurrentOperator, 'The operator is signed in.'),
+  errors: [
+    'sign_in_failed',
+    'code_required',
+    'not_possible',
+    'rate_limited',
+    'cross_origin',
+    'https_required',
+  ],
+});
+
+export const proveFreshness = operation({
+  id: 'proveFreshness',
+  method: 'POST',
+  path: 'session/prove',
+  summary: 'Prove freshness again',
+  description:
+    'Dangerous operations need a proof of the last 10 minutes. The session gets a new cookie.',
+  permission: 'session:prove',
+  body: ref(OperatorProof),
+  response: ref(CurrentOperator, 'The session is fresh.'),
+  errors: ['sign_in_failed', 'code_required', 'not_possible', 'rate_limited', 'https_required'],
+});
+
+export const signOut = operation({
+  id: 'signOut',
+  method: 'POST',
+  path: 'session/sign-out',
+  summary: 'Sign out',
+  permission: 'session:end',
+  response: ref(Done, 'The session ended.'),
+  errors: ['not_found'],
+});
+
+export const viewSession = operation({
+  id: 'viewSession',
+  method: 'GET',
+  path: 'session',
+  summary: 'Show who is signed in',
+  permission: 'session:read',
+  response: ref(CurrentOperator, 'The sender of the request.'),
+});
+
+export const listSessions = operation({
+  id: 'listSessions',
+  method: 'GET',
+  path: 'sessions',
+  summary: 'List your sessions',
+  permission: 'account:read',
+  response: ref(OperatorSessions, 'The newest 100 sessions.'),
+});
+
+export const revokeSession = operation({
+  id: 'revokeSession',
+  method: 'POST',
+  path: 'sessions/:id/revoke',
+  summary: 'End one of your sessions',
+  permission: 'session:end',
+  params: Type.Object({ id: uuid() }),
+  response: ref(Done, 'The session ended.'),
+  errors: ['not_found'],
+});
+
+export const revokeOtherSessions = operation({
+  id: 'revokeOtherSessions',
+  method: 'POST',
+  path: 'sessions/revoke-others',
+  summary: 'End all your other sessions',
+  permission: 'session:end',
+  response: ref(Done, 'Only this session is left.'),
+});

@@ -3,46 +3,11 @@ import type { TSchema } from 'typebox';
 import { listReferredSchemas } from './schema.ts';
 import { buyerSchemas } from './buyers.ts';
 import { fleetSchemas } from './admin-fleet.ts';
-import {
-  Passkey,
-  PasskeyAssertion,
-  PasskeyCreation,
-  PasskeyRegistration,
-  PasskeyRequest,
-  Passkeys,
-} from './admin-passkeys.ts';
 import { outreachSchemas } from './admin-outreach.ts';
 import { composeSchemas } from './admin-outreach-compose.ts';
 import { mailSchemas } from './admin-mails.ts';
 import { webhookSchemas } from './admin-webhooks.ts';
-import {
-  IssuedOperatorLink,
-  Operator,
-  OperatorCreate,
-  OperatorDisable,
-  OperatorRoleChange,
-  Operators,
-  OperatorStateChange,
-} from './admin-operators.ts';
 import { AdminLicenses } from './admin-licenses.ts';
-import {
-  CurrentOperator,
-  Done,
-  OperatorLink,
-  OperatorLinkRedeem,
-  OperatorLinkRequest,
-  OperatorPasswordChange,
-  OperatorProof,
-  OperatorRecoveryCodes,
-  OperatorSession,
-  OperatorSessions,
-  OperatorSignIn,
-  OperatorTotpCode,
-  OperatorTotpSecret,
-  ProviderSignIn,
-  ProviderStart,
-  SignInMethods,
-} from './admin-session.ts';
 import { WebhookResponse } from './billing.ts';
 import { JwkSet, PublicJwk } from './entitlements.ts';
 import { HTTPValidationError, Problem, ValidationError } from './errors.ts';
@@ -73,6 +38,7 @@ import { TrialStartRequest, TrialStartResponse } from './trial.ts';
 import { HeartbeatRequest, HeartbeatResponse } from './usage.ts';
 
 export * from './admin-audit.ts';
+export * from './admin-credentials.ts';
 export * from './admin-keys.ts';
 export * from './admin-key-pools.ts';
 export * from './admin-license-changes.ts';
@@ -104,6 +70,7 @@ export * from './admin-passkeys.ts';
 export * from './admin-outreach-compose.ts';
 export * from './admin-outreach.ts';
 export * from './admin-session.ts';
+export * from './admin-sign-in-methods.ts';
 export * from './constants.ts';
 export * from './admin-webhooks.ts';
 export * from './admin-subscribers.ts';
@@ -169,35 +136,6 @@ const otherSchemas: readonly TSchema[] = [
   EventBatch,
   EventBatchResponse,
   WebhookResponse,
-  OperatorLinkRequest,
-  OperatorLink,
-  OperatorLinkRedeem,
-  OperatorSignIn,
-  OperatorProof,
-  OperatorPasswordChange,
-  CurrentOperator,
-  OperatorSession,
-  OperatorSessions,
-  OperatorTotpSecret,
-  OperatorTotpCode,
-  OperatorRecoveryCodes,
-  SignInMethods,
-  ProviderSignIn,
-  ProviderStart,
-  Passkey,
-  Passkeys,
-  PasskeyCreation,
-  PasskeyRegistration,
-  PasskeyRequest,
-  PasskeyAssertion,
-  Done,
-  Operator,
-  Operators,
-  OperatorCreate,
-  IssuedOperatorLink,
-  OperatorRoleChange,
-  OperatorDisable,
-  OperatorStateChange,
   AdminLicenses,
   ...buyerSchemas,
   HealthCheck,

@@ -12,6 +12,8 @@ interface Grant {
 
 /** Every permission. The service enforces this table; `openapi.json`, `roles.md` and the console show it. */
 export const permissions = {
+  'account:read': { role: 'viewer', sessionOnly: true },
+  'account:change': { role: 'viewer', reauthenticate: true, sessionOnly: true },
   'activations:deactivate': { role: 'support' },
   'api-keys:read': { role: 'admin' },
   'api-keys:export': { role: 'admin', reauthenticate: true },
@@ -46,6 +48,10 @@ export const permissions = {
   'licenses:revoke': { role: 'admin', reauthenticate: true },
   'machines:read': { role: 'viewer' },
   'machines:erase': { role: 'admin', reauthenticate: true },
+  'operators:read': { role: 'admin' },
+  'operators:export': { role: 'admin', reauthenticate: true },
+  'operators:create': { role: 'admin', reauthenticate: true },
+  'operators:change': { role: 'admin', reauthenticate: true },
   'overview:read': { role: 'viewer' },
   'payment-events:read': { role: 'viewer' },
   'payment-events:export': { role: 'support', reauthenticate: true },
@@ -54,6 +60,9 @@ export const permissions = {
   'payment-events:delete': { role: 'admin' },
   'revenue:read': { role: 'viewer' },
   'search:read': { role: 'viewer' },
+  'session:read': { role: 'viewer' },
+  'session:prove': { role: 'viewer', sessionOnly: true },
+  'session:end': { role: 'viewer', sessionOnly: true },
   'settings:read': { role: 'viewer' },
   'signing-keys:read': { role: 'admin' },
   'signing-keys:export': { role: 'admin', reauthenticate: true },

@@ -5,34 +5,35 @@ import type {
   PasskeyCreation,
   PasskeyRegistration,
   PasskeyRequest,
-  Passkeys,
 } from '@latchkey/contract';
+import * as passkeys from '@latchkey/contract/admin/passkeys';
 
 import { ApiError } from './api-error.ts';
-import { sendOnce } from './api.ts';
-
-const PASSKEY = '/api/v1/admin/session/passkey';
+import { callOnce } from './call.ts';
 
 /** ES256, EdDSA, RS256: what the service verifies. */
 const ALGORITHMS = [-7, -8, -257];
 
 /** Signs in with a passkey that the browser or a security key has. @throws ApiError */
 export function signInWithPasskey(): Promise<CurrentOperator> {
-  return proveBy(PASSKEY, []);
+  return proveBy(passkeys.signInWithPasskey, []);
 }
 
 /** Proves freshness with a passkey of the operator. @throws ApiError */
 export async function proveWithPasskey(): Promise<CurrentOperator> {
-  const { items } = await sendOnce<Passkeys>('GET', `${PASSKEY}s`);
+  const { items } = await callOnce(passkeys.listPasskeys, {});
   return proveBy(
-    `${PASSKEY}/prove`,
+    passkeys.proveFreshnessWithPasskey,
     items.map((each) => each.credential_id),
   );
 }
 
-async function proveBy(path: string, ids: readonly string[]): Promise<CurrentOperator> {
-  const request = await sendOnce<PasskeyRequest>('POST', `${PASSKEY}/begin`, {});
-  return sendOnce<CurrentOperator>('POST', path, await usePasskey(request, ids));
+async function proveBy(
+  of: typeof passkeys.signInWithPasskey | typeof passkeys.proveFreshnessWithPasskey,
+  ids: readonly string[],
+): Promise<CurrentOperator> {
+  const request = await callOnce(passkeys.beginPasskeySignIn, {});
+  return callOnce(of, { body: await usePasskey(request, ids) });
 }
 
 async function usePasskey(

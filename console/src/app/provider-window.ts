@@ -3,24 +3,25 @@
  * entered. The window loses its opener on the way (Cross-Origin-Opener-Policy), so it reports back over a channel, which
  * carries no data: the page asks the service.
  */
-import type { CurrentOperator, ProviderSignIn } from '@latchkey/contract';
+import type { CurrentOperator } from '@latchkey/contract';
+import { viewSession } from '@latchkey/contract/admin/session';
+import { beginProviderProof, beginProviderSignIn } from '@latchkey/contract/admin/sign-in-methods';
 
 import { ApiError } from './api-error.ts';
-import { sendOnce } from './api.ts';
+import { callOnce } from './call.ts';
 import { hrefOf } from './router.ts';
 
 /** The page that the provider sends the window back to. */
 export const BACK_PATH = '/back-from-provider';
 
-const SESSION = '/api/v1/admin/session';
+const BEGINNINGS = { sign_in: beginProviderSignIn, proof: beginProviderProof };
 
-/** `begin`: sign in; `prove`: prove freshness. */
-export type ProviderPurpose = 'begin' | 'prove';
+export type ProviderPurpose = keyof typeof BEGINNINGS;
 
 /** Reads the page of the provider. @param returnTo the page of the console to return to */
 export async function readProviderUrl(purpose: ProviderPurpose, returnTo: string): Promise<string> {
   const body = { return_to: hrefOf(returnTo) };
-  return (await sendOnce<ProviderSignIn>('POST', `${SESSION}/provider/${purpose}`, body)).url;
+  return (await callOnce(BEGINNINGS[purpose], { body })).url;
 }
 
 /**
@@ -66,7 +67,7 @@ export function onBack(call: () => void): () => void {
 /** Returns who is signed in now; null for nobody, and while the service does not answer. */
 export async function readCurrent(): Promise<CurrentOperator | null> {
   try {
-    return await sendOnce<CurrentOperator>('GET', SESSION);
+    return await callOnce(viewSession, {});
   } catch (error) {
     if (error instanceof ApiError) return null;
     throw error;

@@ -1,11 +1,12 @@
 /** The signed-in operator. */
 import type { CurrentOperator, OperationAddress } from '@latchkey/contract';
+import * as session from '@latchkey/contract/admin/session';
 import { OPERATOR_ROLES, type OperatorRole } from '@latchkey/contract/constants';
 import { grantOf } from '@latchkey/contract/permissions';
 import { signal } from '@preact/signals';
 
 import { ApiError } from './api-error.ts';
-import { apiGet, sendOnce } from './api.ts';
+import { call, callOnce } from './call.ts';
 import { forgetResources } from './resources.ts';
 import { serviceNowMs } from './service-clock.ts';
 
@@ -14,8 +15,6 @@ export const operator = signal<CurrentOperator | null | undefined>(undefined);
 
 /** Why the operator is not known: the first request failed. */
 export const sessionError = signal<ApiError | null>(null);
-
-const SESSION = '/api/v1/admin/session';
 
 /** Whether the operator has a role or a higher one. The service decides; this only hides what would be refused. */
 export function hasRole(role: OperatorRole): boolean {
@@ -38,7 +37,7 @@ export function isFresh(): boolean {
 /** Reads who is signed in. */
 export async function loadSession(): Promise<void> {
   try {
-    operator.value = await sendOnce<CurrentOperator>('GET', SESSION);
+    operator.value = await callOnce(session.viewSession, {});
     sessionError.value = null;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
@@ -52,7 +51,7 @@ export async function loadSession(): Promise<void> {
  * @throws ApiError
  */
 export async function refreshSession(): Promise<void> {
-  setOperator(await apiGet<CurrentOperator>(SESSION));
+  setOperator(await call(session.viewSession, {}));
 }
 
 /** Stores the operator that signed in, or proved freshness. */
@@ -65,7 +64,7 @@ export function setOperator(next: CurrentOperator): void {
 /** Ends the session. */
 export async function signOut(): Promise<void> {
   try {
-    await sendOnce('POST', `${SESSION}/sign-out`, {});
+    await callOnce(session.signOut, {});
   } catch (error) {
     // A session that ended already has the same result.
     if (!(error instanceof ApiError) || error.status !== 401) throw error;

@@ -1,6 +1,8 @@
 import type { CurrentOperator } from '@latchkey/contract';
+import { proveFreshness } from '@latchkey/contract/admin/session';
+import { proveByProxy } from '@latchkey/contract/admin/sign-in-methods';
 
-import { sendOnce } from '#console/app/api.ts';
+import { callOnce } from '#console/app/call.ts';
 import { proveWithPasskey } from '#console/app/passkeys.ts';
 import { serviceNowMs } from '#console/app/service-clock.ts';
 import { operator } from '#console/app/session.ts';
@@ -26,7 +28,7 @@ export function ProofForm({ onProved }: ProofFormProps) {
         <ProviderButton
           label={`Confirm with ${methods.provider}`}
           provider={methods.provider}
-          purpose="prove"
+          purpose="proof"
           isDone={isProved}
           onProved={onProved}
         />
@@ -45,7 +47,7 @@ function isProved({ id, fresh_until: until }: CurrentOperator): boolean {
 }
 
 function askProxy(): Promise<CurrentOperator> {
-  return sendOnce('POST', '/api/v1/admin/session/proxy/prove', {});
+  return callOnce(proveByProxy, {});
 }
 
 function PasswordProof({ onProved }: ProofFormProps) {
@@ -55,7 +57,7 @@ function PasswordProof({ onProved }: ProofFormProps) {
       submit="Confirm"
       onSubmit={async ({ password = '', code = '' }) => {
         const body = { password, ...(code.trim() === '' ? {} : { code: code.trim() }) };
-        onProved(await sendOnce('POST', '/api/v1/admin/session/prove', body));
+        onProved(await callOnce(proveFreshness, { body }));
       }}
     >
       <input type="email" autoComplete="username" value={current?.email ?? ''} hidden readOnly />

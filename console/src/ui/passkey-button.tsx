@@ -1,15 +1,16 @@
 import type { CurrentOperator, SignInMethods } from '@latchkey/contract';
+import { listSignInMethods } from '@latchkey/contract/admin/sign-in-methods';
 import { useState } from 'preact/hooks';
 
 import { ApiError } from '#console/app/api-error.ts';
-import { useResource } from '#console/app/resources.ts';
+import { useOperation } from '#console/app/call.ts';
 
 import { Button } from './button.tsx';
 import { ErrorBox } from './error-box.tsx';
 
 /** How operators can sign in to this service; undefined while it is not known. */
 export function useSignInMethods(): SignInMethods | undefined {
-  return useResource<SignInMethods>('/api/v1/admin/session/methods').data;
+  return useOperation(listSignInMethods, {}).data;
 }
 
 interface ProveButtonProps {

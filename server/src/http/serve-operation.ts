@@ -92,6 +92,7 @@ const PARTS: Readonly<Record<string, string>> = {
   tasks: 'health',
   overview: 'start',
   search: 'start',
+  sessions: 'session',
   customer: 'customers',
   installs: 'customers',
   machine: 'customers',

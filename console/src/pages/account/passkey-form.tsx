@@ -1,7 +1,7 @@
-import type { PasskeyCreation } from '@latchkey/contract';
+import { beginPasskey, listPasskeys, registerPasskey } from '@latchkey/contract/admin/passkeys';
 import type { ComponentChildren } from 'preact';
 
-import { apiPost } from '#console/app/api.ts';
+import { call, pathOf } from '#console/app/call.ts';
 import { createPasskey } from '#console/app/passkeys.ts';
 import { invalidate } from '#console/app/resources.ts';
 import { loadSession } from '#console/app/session.ts';
@@ -10,8 +10,6 @@ import { Form } from '#console/ui/form.tsx';
 import { showToast } from '#console/ui/toast.tsx';
 
 import { describeBrowser } from './describe-browser.ts';
-
-export const PASSKEYS = '/api/v1/admin/session/passkeys';
 
 interface PasskeyFormProps {
   /** Beside the button that submits. */
@@ -22,9 +20,9 @@ interface PasskeyFormProps {
 /** Names a new passkey of the operator, and creates it with the browser. */
 export function PasskeyForm({ buttons, onAdded }: PasskeyFormProps) {
   async function add(name: string): Promise<void> {
-    const creation = await apiPost<PasskeyCreation>(`${PASSKEYS}/begin`);
-    await apiPost(PASSKEYS, { name, ...(await createPasskey(creation)) });
-    invalidate(PASSKEYS);
+    const creation = await call(beginPasskey, {});
+    await call(registerPasskey, { body: { name, ...(await createPasskey(creation)) } });
+    invalidate(pathOf(listPasskeys));
     onAdded();
     showToast('The passkey was added.');
     await loadSession();

@@ -1,20 +1,21 @@
-import type { Passkey, Passkeys } from '@latchkey/contract';
+import type { Passkey } from '@latchkey/contract';
+import { listPasskeys, removePasskey } from '@latchkey/contract/admin/passkeys';
 import { useState } from 'preact/hooks';
 
-import { useResource } from '#console/app/resources.ts';
+import { pathOf, useOperation } from '#console/app/call.ts';
 import { loadSession } from '#console/app/session.ts';
-import { Action } from '#console/ui/action.tsx';
 import { Badge } from '#console/ui/badge.tsx';
 import { Button } from '#console/ui/button.tsx';
 import type { Column } from '#console/ui/data-table.tsx';
 import { Dialog } from '#console/ui/dialog.tsx';
 import { Loaded } from '#console/ui/loaded.tsx';
+import { OperationAction } from '#console/ui/operation-action.tsx';
 import { Section } from '#console/ui/page.tsx';
 import { useSignInMethods } from '#console/ui/passkey-button.tsx';
 import { PlainTable } from '#console/ui/plain-table.tsx';
 import { Time } from '#console/ui/time.tsx';
 
-import { PasskeyForm, PASSKEYS } from './passkey-form.tsx';
+import { PasskeyForm } from './passkey-form.tsx';
 
 /** The passkeys of the operator, where the service allows them. */
 export function PasskeysSection() {
@@ -24,7 +25,7 @@ export function PasskeysSection() {
 }
 
 function List() {
-  const passkeys = useResource<Passkeys>(PASSKEYS);
+  const passkeys = useOperation(listPasskeys, {});
   return (
     <Section
       title="Passkeys"
@@ -68,14 +69,14 @@ const COLUMNS: Column<Passkey>[] = [
     label: '',
     align: 'end',
     cell: ({ id, name }) => (
-      <Action
+      <OperationAction
+        of={removePasskey}
+        params={{ id }}
         label="Remove"
         title={`Remove “${name}”`}
         explanation="It no longer signs you in. Remove it from your device or password manager as well."
         kind="danger"
-        role="viewer"
-        path={`${PASSKEYS}/${id}/remove`}
-        invalidates={[PASSKEYS]}
+        invalidates={[pathOf(listPasskeys)]}
         done="The passkey was removed."
         onDone={() => void loadSession()}
       />

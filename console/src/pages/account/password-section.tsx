@@ -1,6 +1,8 @@
+import { changeOperatorPassword } from '@latchkey/contract/admin/credentials';
+import { listSessions } from '@latchkey/contract/admin/session';
 import { useState } from 'preact/hooks';
 
-import { apiPost } from '#console/app/api.ts';
+import { call, pathOf } from '#console/app/call.ts';
 import { invalidate } from '#console/app/resources.ts';
 import { Button } from '#console/ui/button.tsx';
 import { Dialog } from '#console/ui/dialog.tsx';
@@ -26,8 +28,8 @@ export function PasswordSection() {
             submit="Change password"
             buttons={<Button onClick={close}>Cancel</Button>}
             onSubmit={async ({ password = '' }) => {
-              await apiPost('/api/v1/admin/session/password', { password });
-              invalidate('/api/v1/admin/sessions');
+              await call(changeOperatorPassword, { body: { password } });
+              invalidate(pathOf(listSessions));
               close();
               showToast('The password was changed.');
             }}

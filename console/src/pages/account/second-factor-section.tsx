@@ -1,18 +1,17 @@
-import type { CurrentOperator, OperatorRecoveryCodes } from '@latchkey/contract';
+import type { CurrentOperator } from '@latchkey/contract';
+import { disableTotp, renewRecoveryCodes } from '@latchkey/contract/admin/credentials';
 import { useState } from 'preact/hooks';
 
 import { loadSession } from '#console/app/session.ts';
-import { Action } from '#console/ui/action.tsx';
 import { Badge } from '#console/ui/badge.tsx';
 import { Button } from '#console/ui/button.tsx';
 import { Dialog } from '#console/ui/dialog.tsx';
+import { OperationAction } from '#console/ui/operation-action.tsx';
 import { Section } from '#console/ui/page.tsx';
 import { showToast } from '#console/ui/toast.tsx';
 
 import { RecoveryCodes } from './recovery-codes.tsx';
 import { TotpSetup } from './totp-setup.tsx';
-
-const SESSION = '/api/v1/admin/session';
 
 /** One-time codes and recovery codes. */
 export function SecondFactorSection({ current }: { readonly current: CurrentOperator }) {
@@ -55,11 +54,10 @@ interface EnabledActionsProps {
 function EnabledActions({ onCodes }: EnabledActionsProps) {
   return (
     <>
-      <Action<OperatorRecoveryCodes>
+      <OperationAction
+        of={renewRecoveryCodes}
         label="New recovery codes"
         explanation="Your previous recovery codes stop working."
-        role="viewer"
-        path={`${SESSION}/recovery-codes`}
         invalidates={[]}
         done="New recovery codes were created."
         onDone={({ codes }) => {
@@ -67,13 +65,12 @@ function EnabledActions({ onCodes }: EnabledActionsProps) {
           void loadSession();
         }}
       />
-      <Action
+      <OperationAction
+        of={disableTotp}
         label="Turn off"
         title="Turn off two-step sign-in"
         explanation="Your password alone signs you in. The authenticator and the recovery codes stop working."
         kind="danger"
-        role="viewer"
-        path={`${SESSION}/totp/disable`}
         invalidates={[]}
         done="Two-step sign-in is off."
         onDone={() => void loadSession()}

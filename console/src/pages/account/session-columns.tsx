@@ -1,18 +1,16 @@
-import type { OperatorRole, OperatorSession } from '@latchkey/contract';
+import type { OperatorSession } from '@latchkey/contract';
+import type { ComponentChildren } from 'preact';
 
-import { Action } from '#console/ui/action.tsx';
 import { Badge } from '#console/ui/badge.tsx';
 import type { Column } from '#console/ui/data-table.tsx';
 import { Time } from '#console/ui/time.tsx';
 
 import { describeBrowser } from './describe-browser.ts';
 
-/**
- * The columns of a list of sessions.
- * @param path the list in the interface
- * @param role the lowest role that may end them
- */
-export function sessionColumns(path: string, role: OperatorRole): Column<OperatorSession>[] {
+/** The columns of a list of sessions. @param end the button that ends another session than this one */
+export function sessionColumns(
+  end: (session: OperatorSession) => ComponentChildren,
+): Column<OperatorSession>[] {
   return [
     {
       key: 'browser',
@@ -36,28 +34,17 @@ export function sessionColumns(path: string, role: OperatorRole): Column<Operato
       key: 'end',
       label: '',
       align: 'end',
-      cell: (each) => <EndSession session={each} path={path} role={role} />,
+      cell: (each) => (each.is_current ? null : end(each)),
     },
   ];
 }
 
-interface EndSessionProps {
-  readonly session: OperatorSession;
-  readonly path: string;
-  readonly role: OperatorRole;
-}
-
-function EndSession({ session, path, role }: EndSessionProps) {
-  if (session.is_current) return null;
-  return (
-    <Action
-      label="End"
-      title="End this session"
-      explanation={`${describeBrowser(session.user_agent)} at ${session.network} must sign in again.`}
-      role={role}
-      path={`${path}/${session.id}/revoke`}
-      invalidates={[path]}
-      done="The session ended."
-    />
-  );
+/** The texts of the action that ends a session. */
+export function endOf({ user_agent: agent, network }: OperatorSession) {
+  return {
+    label: 'End',
+    title: 'End this session',
+    explanation: `${describeBrowser(agent)} at ${network} must sign in again.`,
+    done: 'The session ended.',
+  };
 }

@@ -1,18 +1,17 @@
-import type { OperatorSessions } from '@latchkey/contract';
+import { listSessions, revokeOtherSessions, revokeSession } from '@latchkey/contract/admin/session';
 
-import { useResource } from '#console/app/resources.ts';
-import { Action } from '#console/ui/action.tsx';
+import { pathOf, useOperation } from '#console/app/call.ts';
 import { Loaded } from '#console/ui/loaded.tsx';
+import { OperationAction } from '#console/ui/operation-action.tsx';
 import { Section } from '#console/ui/page.tsx';
 import { PlainTable } from '#console/ui/plain-table.tsx';
 
-import { sessionColumns } from './session-columns.tsx';
-
-const SESSIONS = '/api/v1/admin/sessions';
+import { endOf, sessionColumns } from './session-columns.tsx';
 
 /** The browsers in which the operator is signed in. */
 export function SessionsSection() {
-  const sessions = useResource<OperatorSessions>(SESSIONS);
+  const sessions = useOperation(listSessions, {});
+  const invalidates = [pathOf(listSessions)];
   const others = (sessions.data?.items ?? []).filter((each) => !each.is_current);
   return (
     <Section
@@ -20,12 +19,11 @@ export function SessionsSection() {
       intro="The browsers in which you are signed in. End those that you do not know."
       actions={
         others.length > 0 && (
-          <Action
+          <OperationAction
+            of={revokeOtherSessions}
             label="End all others"
             explanation="Ends every session but this one."
-            role="viewer"
-            path={`${SESSIONS}/revoke-others`}
-            invalidates={[SESSIONS]}
+            invalidates={invalidates}
             done="All other sessions ended."
           />
         )
@@ -37,7 +35,14 @@ export function SessionsSection() {
             caption="Sessions"
             rows={items}
             rowKey={({ id }) => id}
-            columns={sessionColumns(SESSIONS, 'viewer')}
+            columns={sessionColumns((each) => (
+              <OperationAction
+                of={revokeSession}
+                params={{ id: each.id }}
+                {...endOf(each)}
+                invalidates={invalidates}
+              />
+            ))}
           />
         )}
       </Loaded>

@@ -1,8 +1,9 @@
-import type { OperatorRecoveryCodes, OperatorTotpSecret } from '@latchkey/contract';
+import type { OperatorTotpSecret } from '@latchkey/contract';
+import { beginTotp, enableTotp } from '@latchkey/contract/admin/credentials';
 import { useEffect, useState } from 'preact/hooks';
 
 import { ApiError } from '#console/app/api-error.ts';
-import { apiPost } from '#console/app/api.ts';
+import { call } from '#console/app/call.ts';
 import { CopyButton } from '#console/ui/copy-button.tsx';
 import { Loading } from '#console/ui/empty.tsx';
 import { ErrorBox } from '#console/ui/error-box.tsx';
@@ -11,8 +12,6 @@ import { Form } from '#console/ui/form.tsx';
 
 import { QrCode } from './qr-code.tsx';
 import { RecoveryCodes } from './recovery-codes.tsx';
-
-const TOTP = '/api/v1/admin/session/totp';
 
 interface TotpSetupProps {
   /** Called after the recovery codes were stored. */
@@ -27,7 +26,7 @@ export function TotpSetup({ onDone }: TotpSetupProps) {
 
   function begin(): void {
     setError(null);
-    apiPost<OperatorTotpSecret>(TOTP).then(setSecret, (caught: unknown) => {
+    call(beginTotp, {}).then(setSecret, (caught: unknown) => {
       if (caught instanceof ApiError) setError(caught);
     });
   }
@@ -40,9 +39,7 @@ export function TotpSetup({ onDone }: TotpSetupProps) {
     <Form
       submit="Turn on"
       onSubmit={async ({ code = '' }) => {
-        const answer = await apiPost<OperatorRecoveryCodes>(`${TOTP}/enable`, {
-          code: code.trim(),
-        });
+        const answer = await call(enableTotp, { body: { code: code.trim() } });
         setCodes(answer.codes);
       }}
     >

@@ -2,9 +2,6 @@ import type { Operator, OperatorRole } from '@latchkey/contract';
 
 import type { Tone } from '#console/ui/badge.tsx';
 
-/** The operators in the interface. */
-export const OPERATORS = '/api/v1/admin/operators';
-
 /** What each role may do, for a choice. */
 export const ROLE_OPTIONS: readonly { readonly value: OperatorRole; readonly label: string }[] = [
   { value: 'viewer', label: 'viewer: reads, without license keys and exports of addresses' },

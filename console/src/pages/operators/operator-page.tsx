@@ -1,43 +1,49 @@
-import type { IssuedOperatorLink, Operator, OperatorSessions } from '@latchkey/contract';
+import type { IssuedOperatorLink, Operator } from '@latchkey/contract';
+import * as operators from '@latchkey/contract/admin/operators';
 import { useState } from 'preact/hooks';
 
-import { useResource } from '#console/app/resources.ts';
+import { pathOf, useOperation } from '#console/app/call.ts';
 import { operator as ownOperator } from '#console/app/session.ts';
 import type { RouteProps } from '#console/app/match-path.ts';
-import { Action } from '#console/ui/action.tsx';
 import { Badge } from '#console/ui/badge.tsx';
-import { CsvButton } from '#console/ui/csv-button.tsx';
+import { CsvButton, exportOf } from '#console/ui/csv-button.tsx';
 import { Notice } from '#console/ui/error-box.tsx';
 import { Facts } from '#console/ui/facts.tsx';
 import { Field } from '#console/ui/field.tsx';
 import { Loaded } from '#console/ui/loaded.tsx';
+import { OperationAction } from '#console/ui/operation-action.tsx';
+import { OperationPage } from '#console/ui/operation-page.tsx';
 import { Page, Section } from '#console/ui/page.tsx';
 import { PlainTable } from '#console/ui/plain-table.tsx';
-import { ResourcePage } from '#console/ui/resource-page.tsx';
 import { Time } from '#console/ui/time.tsx';
 
-import { sessionColumns } from '../account/session-columns.tsx';
+import { endOf, sessionColumns } from '../account/session-columns.tsx';
 import { LinkDialog } from './link-dialog.tsx';
-import { OPERATORS, ROLE_OPTIONS, toneOfState } from './operator-labels.ts';
+import { ROLE_OPTIONS, toneOfState } from './operator-labels.ts';
 
 const BACK = { to: '/operators', label: 'Operators' };
 
+const CHANGED = [pathOf(operators.operators.list)];
+
 interface AccountProps {
   readonly account: Operator;
-  readonly path: string;
 }
 
 /** One account: role, state, sessions. */
 export function OperatorPage({ params }: RouteProps) {
-  const path = `${OPERATORS}/${encodeURIComponent(params['id'] ?? '')}`;
   return (
-    <ResourcePage<Operator> path={path} title="Operator" back={BACK}>
-      {(account) => <OperatorView account={account} path={path} />}
-    </ResourcePage>
+    <OperationPage
+      of={operators.showOperator}
+      params={{ id: params['id'] ?? '' }}
+      title="Operator"
+      back={BACK}
+    >
+      {(account) => <OperatorView account={account} />}
+    </OperationPage>
   );
 }
 
-function OperatorView({ account, path }: AccountProps) {
+function OperatorView({ account }: AccountProps) {
   const { state } = account;
   return (
     <Page
@@ -45,7 +51,7 @@ function OperatorView({ account, path }: AccountProps) {
       back={BACK}
       status={<Badge tone={toneOfState(state)}>{state}</Badge>}
       {...(account.name === account.email ? {} : { intro: account.email })}
-      actions={<Changes account={account} path={path} />}
+      actions={<Changes account={account} />}
     >
       {state === 'invited' && (
         <Notice>
@@ -65,21 +71,25 @@ function OperatorView({ account, path }: AccountProps) {
           ],
         ]}
       />
-      <Sessions path={`${path}/sessions`} />
+      <Sessions operatorId={account.id} />
     </Page>
   );
 }
 
-function Changes({ account, path }: AccountProps) {
+function Changes({ account }: AccountProps) {
   const isOwn = ownOperator.value?.id === account.id;
-  const common = { role: 'admin', version: account.version, invalidates: [OPERATORS] } as const;
+  const common = {
+    params: { id: account.id },
+    version: account.version,
+    invalidates: CHANGED,
+  };
   return (
     <>
-      <Action
+      <OperationAction
         {...common}
+        of={operators.changeOperatorRole}
         label="Change role"
         explanation="Open sessions have the new role at once."
-        path={`${path}/role`}
         reason="optional"
         done="The role was changed."
       >
@@ -91,28 +101,26 @@ function Changes({ account, path }: AccountProps) {
           value={account.role}
           options={ROLE_OPTIONS}
         />
-      </Action>
-      {!isOwn && account.state !== 'disabled' && (
-        <Reset {...common} account={account} path={path} />
-      )}
+      </OperationAction>
+      {!isOwn && account.state !== 'disabled' && <Reset account={account} />}
       {account.state === 'disabled' ? (
-        <Action
+        <OperationAction
           {...common}
+          of={operators.enableOperator}
           label="Enable"
           explanation="The operator signs in as before."
           kind="primary"
-          path={`${path}/enable`}
           reason="optional"
           done="The operator is enabled."
         />
       ) : (
         !isOwn && (
-          <Action
+          <OperationAction
             {...common}
+            of={operators.disableOperator}
             label="Disable"
             explanation={`${account.name} is signed out everywhere at once and cannot sign in.`}
             kind="danger"
-            path={`${path}/disable`}
             reason="required"
             done="The operator is disabled."
           />
@@ -122,12 +130,14 @@ function Changes({ account, path }: AccountProps) {
   );
 }
 
-function Reset({ account, path }: AccountProps) {
+function Reset({ account }: AccountProps) {
   const [link, setLink] = useState<IssuedOperatorLink | null>(null);
   const isInvited = account.state === 'invited';
   return (
     <>
-      <Action<IssuedOperatorLink>
+      <OperationAction
+        of={operators.resetOperator}
+        params={{ id: account.id }}
         label={isInvited ? 'New link' : 'Reset'}
         title={isInvited ? 'Create a new link' : `Reset ${account.name}`}
         explanation={
@@ -137,11 +147,9 @@ function Reset({ account, path }: AccountProps) {
         }
         confirm="Create link"
         kind={isInvited ? 'primary' : 'plain'}
-        role="admin"
         version={account.version}
-        path={`${path}/reset`}
         reason="optional"
-        invalidates={[OPERATORS]}
+        invalidates={CHANGED}
         done="The link was created."
         onDone={setLink}
       />
@@ -150,8 +158,10 @@ function Reset({ account, path }: AccountProps) {
   );
 }
 
-function Sessions({ path }: { readonly path: string }) {
-  const sessions = useResource<OperatorSessions>(path);
+function Sessions({ operatorId }: { readonly operatorId: string }) {
+  const ofOperator = { params: { id: operatorId } };
+  const sessions = useOperation(operators.listSessionsOfOperator, ofOperator);
+  const invalidates = [pathOf(operators.listSessionsOfOperator, ofOperator)];
   const others = (sessions.data?.items ?? []).filter((each) => !each.is_current);
   return (
     <Section
@@ -159,16 +169,16 @@ function Sessions({ path }: { readonly path: string }) {
       intro="The browsers in which this operator is signed in."
       actions={
         <>
-          <CsvButton path={`${path}/export`} role="admin" fresh />
+          <CsvButton {...exportOf(operators.exportSessionsOfOperator, ofOperator)} />
           {others.length > 1 && (
-            <Action
+            <OperationAction
+              {...ofOperator}
+              of={operators.revokeSessionsOfOperator}
               label="End all"
               title="End all sessions"
               explanation="Ends every session of this operator, except your own."
               kind="danger"
-              role="admin"
-              path={`${path}/revoke`}
-              invalidates={[path]}
+              invalidates={invalidates}
               done="The sessions ended."
             />
           )}
@@ -182,7 +192,14 @@ function Sessions({ path }: { readonly path: string }) {
             rows={items}
             rowKey={({ id }) => id}
             empty="Not signed in anywhere"
-            columns={sessionColumns(path, 'admin')}
+            columns={sessionColumns((each) => (
+              <OperationAction
+                of={operators.revokeSessionOfOperator}
+                params={{ id: operatorId, session_id: each.id }}
+                {...endOf(each)}
+                invalidates={invalidates}
+              />
+            ))}
           />
         )}
       </Loaded>

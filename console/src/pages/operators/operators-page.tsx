@@ -1,16 +1,18 @@
 import type { IssuedOperatorLink, Operator } from '@latchkey/contract';
+import { createOperator, operators } from '@latchkey/contract/admin/operators';
 import { useState } from 'preact/hooks';
 
-import { Action } from '#console/ui/action.tsx';
+import { pathOf } from '#console/app/call.ts';
 import { Badge } from '#console/ui/badge.tsx';
-import { DataTable } from '#console/ui/data-table.tsx';
 import { Field } from '#console/ui/field.tsx';
+import { ListTable } from '#console/ui/list-table.tsx';
+import { OperationAction } from '#console/ui/operation-action.tsx';
 import { Page } from '#console/ui/page.tsx';
 import { Time } from '#console/ui/time.tsx';
 import { toOptions } from '#console/ui/labels.ts';
 
 import { LinkDialog } from './link-dialog.tsx';
-import { OPERATORS, ROLE_OPTIONS, STATES, toneOfState } from './operator-labels.ts';
+import { ROLE_OPTIONS, STATES, toneOfState } from './operator-labels.ts';
 
 /** The accounts of the console. */
 export function OperatorsPage() {
@@ -20,11 +22,9 @@ export function OperatorsPage() {
       intro="The people who may sign in to this console, and what they may do."
       actions={<InviteOperator />}
     >
-      <DataTable<Operator>
-        path={OPERATORS}
-        caption="Operators"
+      <ListTable
+        of={operators}
         search="Name or e-mail address"
-        defaultSort="email"
         rowKey={({ id }) => id}
         rowLink={({ id }) => `/operators/${id}`}
         columns={[
@@ -67,7 +67,6 @@ export function OperatorsPage() {
             options: toOptions(STATES),
           },
         ]}
-        csv={{ path: `${OPERATORS}/export`, role: 'admin', fresh: true }}
         empty={{ title: 'No operators' }}
       />
     </Page>
@@ -83,16 +82,15 @@ function InviteOperator() {
   const [link, setLink] = useState<IssuedOperatorLink | null>(null);
   return (
     <>
-      <Action<IssuedOperatorLink>
+      <OperationAction
+        of={createOperator}
         label="Add operator"
         title="Add an operator"
         explanation="You get a one-time link, with which the operator sets a password."
         confirm="Create link"
         kind="primary"
-        role="admin"
-        path={OPERATORS}
         reason="optional"
-        invalidates={[OPERATORS]}
+        invalidates={[pathOf(operators.list)]}
         done="The operator was added."
         onDone={setLink}
       >
@@ -106,7 +104,7 @@ function InviteOperator() {
           value="support"
           options={ROLE_OPTIONS}
         />
-      </Action>
+      </OperationAction>
       {link && <LinkDialog link={link} onClose={() => setLink(null)} />}
     </>
   );

@@ -1,8 +1,10 @@
 import type { CurrentOperator, SignInMethods } from '@latchkey/contract';
+import { signIn } from '@latchkey/contract/admin/session';
+import { signInByProxy } from '@latchkey/contract/admin/sign-in-methods';
 import { useState } from 'preact/hooks';
 
 import { ApiError } from '#console/app/api-error.ts';
-import { sendOnce } from '#console/app/api.ts';
+import { callOnce } from '#console/app/call.ts';
 import { signInWithPasskey } from '#console/app/passkeys.ts';
 import { readProviderUrl } from '#console/app/provider-window.ts';
 import { query, returnPath, SIGN_IN } from '#console/app/router.ts';
@@ -25,14 +27,14 @@ interface SignInFormProps {
 export function SignInForm({ email = '', keepsPage = false, onSignedIn }: SignInFormProps) {
   const [needsCode, setNeedsCode] = useState(false);
 
-  async function signIn({ email: address = '', password = '', code = '' }: FormValues) {
+  async function send({ email: address = '', password = '', code = '' }: FormValues) {
     const body = {
       email: address.trim(),
       password,
       ...(code.trim() === '' ? {} : { code: code.trim() }),
     };
     try {
-      onSignedIn(await sendOnce('POST', '/api/v1/admin/session', body));
+      onSignedIn(await callOnce(signIn, { body }));
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== 'code_required') throw error;
       setNeedsCode(true);
@@ -44,7 +46,7 @@ export function SignInForm({ email = '', keepsPage = false, onSignedIn }: SignIn
     <>
       <OtherWays onSignedIn={onSignedIn} methods={methods} keepsPage={keepsPage} />
       {methods?.passwords !== false && (
-        <Form submit={needsCode ? 'Sign in with code' : 'Sign in'} onSubmit={signIn}>
+        <Form submit={needsCode ? 'Sign in with code' : 'Sign in'} onSubmit={send}>
           <Field
             label="E-mail address"
             name="email"
@@ -98,7 +100,7 @@ function OtherWays({ methods, keepsPage, onSignedIn }: OtherWaysProps) {
       {methods?.proxy === true && (
         <ProveButton
           label="Sign in as the proxy names you"
-          prove={() => sendOnce<CurrentOperator>('POST', '/api/v1/admin/session/proxy', {})}
+          prove={() => callOnce(signInByProxy, {})}
           onProved={onSignedIn}
         />
       )}
@@ -117,7 +119,7 @@ function ProviderSignIn({ provider, keepsPage, onSignedIn }: ProviderSignInProps
     <ProviderButton
       label={label}
       provider={provider}
-      purpose="begin"
+      purpose="sign_in"
       isDone={() => true}
       onProved={onSignedIn}
     />
@@ -127,6 +129,6 @@ function ProviderSignIn({ provider, keepsPage, onSignedIn }: ProviderSignInProps
 /** Leaves the console; the provider sends the browser back to this page, which leads to the one that was asked for. */
 async function goToProvider(): Promise<null> {
   const next = new URLSearchParams({ next: returnPath() }).toString();
-  globalThis.location.assign(await readProviderUrl('begin', `${SIGN_IN}?${next}`));
+  globalThis.location.assign(await readProviderUrl('sign_in', `${SIGN_IN}?${next}`));
   return null;
 }

@@ -1,8 +1,9 @@
 import type { CurrentOperator, OperatorLink, SignInMethods } from '@latchkey/contract';
+import { redeemOperatorLink, viewOperatorLink } from '@latchkey/contract/admin/credentials';
 import { useEffect, useState } from 'preact/hooks';
 
 import { ApiError } from '#console/app/api-error.ts';
-import { sendOnce } from '#console/app/api.ts';
+import { callOnce } from '#console/app/call.ts';
 import { navigate } from '#console/app/router.ts';
 import { setOperator } from '#console/app/session.ts';
 import { Button } from '#console/ui/button.tsx';
@@ -43,8 +44,6 @@ export function WelcomePage() {
   );
 }
 
-const LINK = '/api/v1/admin/session';
-
 interface FirstStepProps {
   readonly token: string;
   /** Undefined while they are not known. */
@@ -58,7 +57,7 @@ function FirstStep({ token, methods, onSignedIn }: FirstStepProps) {
 
   function read(): void {
     setError(null);
-    sendOnce<OperatorLink>('POST', `${LINK}/link`, { token }).then(setLink, (caught: unknown) => {
+    callOnce(viewOperatorLink, { body: { token } }).then(setLink, (caught: unknown) => {
       if (caught instanceof ApiError) setError(caught);
     });
   }
@@ -92,7 +91,7 @@ function FirstStep({ token, methods, onSignedIn }: FirstStepProps) {
             ...(password === undefined ? {} : { password }),
             ...(email === '' ? {} : { email: email.trim() }),
           };
-          onSignedIn(await sendOnce('POST', `${LINK}/redeem`, body));
+          onSignedIn(await callOnce(redeemOperatorLink, { body }));
         }}
       >
         {link.email === null ? (

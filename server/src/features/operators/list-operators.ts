@@ -1,21 +1,10 @@
-import type {
-  Operator,
-  OperatorRowsQuery,
-  OperatorSession,
-  OperatorSessions,
-} from '@latchkey/contract';
+import type { Operator, operators, OperatorSession, OperatorSessions } from '@latchkey/contract';
+import type { Pool } from 'pg';
 
-import {
-  queryAllPages,
-  queryPage,
-  type Condition,
-  type ListOrder,
-  type Page,
-  type PageRequest,
-} from '#server/db/list.ts';
 import { noSuch } from '#server/errors.ts';
 
 import { recordAccess } from '../audit/record-access.ts';
+import { selectFrom, type ListSource } from '../lists/list-source.ts';
 import type { AuthenticatedOperator } from './authenticate.ts';
 import type { SessionDependencies } from './dependencies.ts';
 import { hasRole, isInState, matchesText, operatorList } from './queries/list-operators.ts';
@@ -24,36 +13,12 @@ import { listSessionRecords } from './queries/sessions.ts';
 import { sessionLimits } from './rules/operator.ts';
 import { viewOperator, viewOperatorSession } from './view-operator.ts';
 
-type Filters = Pick<OperatorRowsQuery, 'role' | 'state' | 'search'>;
-
-/** Lists a page of operators. */
-export function listOperatorPage(
-  deps: SessionDependencies,
-  filters: Filters,
-  request: PageRequest,
-): Promise<Page<OperatorRecord>> {
-  return queryPage(deps.pool, operatorList, request, toConditions(filters));
-}
-
-function toConditions({ role, state, search = '' }: Filters): Condition[] {
-  return [
-    ...(role === undefined ? [] : [hasRole(role)]),
-    ...(state === undefined ? [] : [isInState(state)]),
-    ...(search.trim() === '' ? [] : [matchesText(search.trim())]),
-  ];
-}
-
-/** Exports operators, with an audit entry. */
-export async function exportOperators(
-  deps: SessionDependencies,
-  filters: Filters,
-  order: ListOrder,
-  sender: AuthenticatedOperator,
-): Promise<AsyncIterable<OperatorRecord>> {
-  const { actor } = sender;
-  const entry = { actor, action: 'operator.export', subjectId: '*', reason: null, details: {} };
-  await recordAccess(deps, entry);
-  return queryAllPages(deps, operatorList, order, toConditions(filters));
+/** Where the list of operators comes from. */
+export function operatorSource(deps: {
+  readonly pool: Pool;
+}): ListSource<typeof operators, OperatorRecord> {
+  const filters = { role: hasRole, state: isInState, search: matchesText };
+  return { read: selectFrom(deps, operatorList, filters), view: viewOperator };
 }
 
 /** Shows one operator. @throws noSuch (404) */
