@@ -17,6 +17,7 @@ import { listAdoptableLicenses } from '../licenses/queries/license-names.ts';
 import { listLicensesByIds, type LicenseRecord } from '../licenses/queries/licenses.ts';
 import type { ApplyDependencies } from './dependencies.ts';
 import { UNKNOWN_CUSTOMER } from './facts.ts';
+import { findEarlierPaidBack } from './find-earlier-paid-back.ts';
 import { addSharing, type SharedPurchases } from './find-sharing.ts';
 import {
   insertBilledLines,
@@ -77,6 +78,7 @@ export async function syncLicenses(
   const { purchases, lines, renewed } = await addSharing(deps, client, changed, rare);
   const names = rare.names ? listOpenPurchases(purchases, lines).flatMap(listNames) : [];
   const adoptable = names.length === 0 ? [] : await listAdoptableLicenses(client, names);
+  const earlierProblems = rare.names ? await findEarlierPaidBack(client, purchases) : [];
   const updates = rare.updates ? await listUpdates(client, purchases, lines) : [];
   const { buyers, buyerProblems, unknownCustomers } = await findBuyers(client, purchases);
   const shared = { purchases, lines, renewed, adoptable, updates, buyers };
@@ -100,6 +102,7 @@ export async function syncLicenses(
     // Of two problems of an event, the last one is reported.
     problems: [
       ...buyerProblems,
+      ...earlierProblems,
       ...plans.problems,
       ...synced.problems,
       ...withoutKey.flatMap(explainEmptyPool),

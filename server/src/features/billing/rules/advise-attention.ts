@@ -40,6 +40,11 @@ const CAUSES: readonly Cause[] = [
     advice: 'Compare {place}, and revoke the license if all of it was paid back.',
   },
   {
+    says: 'before that was here',
+    advice:
+      'Compare {place}. Revoke the license if all of it was paid back, suspend it during a dispute, or dismiss the event.',
+  },
+  {
     says: 'keys, and all of them work',
     advice: 'Compare {place}, and revoke as many keys as were paid back, or dismiss the event.',
   },

@@ -73,3 +73,32 @@ export async function listAdoptableLicenses(
 ): Promise<AdoptableRow[]> {
   return queryRows(db, listStatement, toColumns(names, ['provider', 'kind', 'name']));
 }
+
+const PaidElsewhere = Type.Object({
+  provider: Type.String(),
+  transactionId: Type.String(),
+  licenseId: Type.String(),
+});
+
+/** A license from elsewhere, and the transaction that paid it there. */
+type PaidElsewhere = Readonly<Static<typeof PaidElsewhere>>;
+
+const listPaidStatement = defineStatement(
+  'license_name_list_paid',
+  PaidElsewhere,
+  `select input.provider, input.transaction_id as "transactionId", l.id as "licenseId"
+   from unnest($1::text[], $2::text[]) as input (provider, transaction_id)
+   join license_names names on names.name = input.transaction_id and names.kind = 'transaction'
+     and (names.provider is null or names.provider = input.provider)
+   join licenses l on l.id = names.license_id
+   where l.revoked_at is null
+   order by l.id`,
+);
+
+/** Lists the licenses from elsewhere that name the transactions, without revoked ones, oldest first. */
+export async function listLicensesPaidElsewhere(
+  db: Queryable,
+  transactions: readonly { readonly provider: string; readonly transactionId: string }[],
+): Promise<PaidElsewhere[]> {
+  return queryRows(db, listPaidStatement, toColumns(transactions, ['provider', 'transactionId']));
+}
