@@ -39,10 +39,11 @@ function defineSource(
   parameters: ReadParameters,
   omit: readonly string[] = [],
 ): Source {
+  // Without `.*`, a column named `source` would be read instead of the row.
   const statement = defineStatement(
     `customer_list_${table}`,
     Row,
-    `select to_jsonb(source) - '{${omit.join(',')}}'::text[] as row from ${table} as source where ${where}`,
+    `select to_jsonb(source.*) - '{${omit.join(',')}}'::text[] as row from ${table} as source where ${where}`,
   );
   return { table, statement, parameters };
 }
