@@ -74,7 +74,6 @@ export const AdminLicenseDetails = Type.Object(
   {
     ...licenseSummary,
     diagnosis: ref(LicenseDiagnosis),
-    features: Type.Array(Type.String({ examples: ['gpu'] })),
     in_catalogue: Type.Boolean({ description: 'Whether the catalogue has its product.' }),
     offline_days: count('How long the software runs without a validation.', 14),
     usable_until: nullableTime(

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { expectedVersion, listOf, listQuery, rowsQuery } from './admin-list.ts';
+import { expectedVersion } from './admin-list.ts';
 import {
   count,
   EXAMPLE_ID,
@@ -8,6 +8,8 @@ import {
   MAX_LICENSE_TEXT_LENGTH,
   nullableTime,
 } from './license-fields.ts';
+import { listResource } from './list-resource.ts';
+import { csvFile, operation } from './operation.ts';
 import { dateTime, nullableString, oneOf, text, uuid } from './schema.ts';
 
 /** The statuses of a license, highest precedence first. */
@@ -51,6 +53,7 @@ export const licenseSummary = {
     examples: ['Personal'],
   }),
   tier: nullableString({ examples: ['personal'] }),
+  features: Type.Array(Type.String({ examples: ['gpu'] })),
   status: oneOf(STATUSES, { examples: ['active'] }),
   trial: Type.Boolean(),
   subscription: Type.Boolean({ description: 'Whether it is paid periodically.' }),
@@ -83,55 +86,94 @@ export const AdminLicense = Type.Object(licenseSummary, {
 });
 export type AdminLicense = Static<typeof AdminLicense>;
 
-export const AdminLicenses = listOf(AdminLicense, 'AdminLicenses');
-export type AdminLicenses = Static<typeof AdminLicenses>;
+export const licenses = listResource({
+  id: 'Licenses',
+  name: 'license',
+  title: 'licenses',
+  path: 'licenses',
+  description: 'Without their keys. Filters apply together.',
+  item: AdminLicense,
+  sorts: ['-created_at', 'expires_at'],
+  search:
+    'A license key, its last characters, the id of a license or of a checkout, or the beginning of an e-mail address or of a name.',
+  personal: ['search', 'email', 'transaction'],
+  filters: {
+    status: Type.Optional(oneOf(STATUSES, { description: 'Only this status.' })),
+    product: Type.Optional(shortText('Only the product with this id.', 'personal')),
+    tier: Type.Optional(shortText('Only the tier as sold.', 'personal')),
+    trial: Type.Optional(oneOf(['true', 'false'], { description: 'Only trials, or none.' })),
+    email: Type.Optional(shortText('Only this customer.', 'ann@example.com')),
+    transaction: Type.Optional(shortText('Only the licenses of this checkout.', 'txn_01hv')),
+    expiring_days: Type.Optional(
+      text({
+        description: 'Active licenses that end within this many days: 1 to 3650.',
+        maxLength: 4,
+        examples: ['30'],
+      }),
+    ),
+    expires_before: Type.Optional(
+      text({
+        description: 'Active licenses that end before this date (00:00 UTC) or date-time.',
+        maxLength: 40,
+        examples: ['2027-01-01'],
+      }),
+    ),
+    machines: Type.Optional(
+      oneOf(['limit_reached', 'never_activated', 'silent'], {
+        description:
+          '`limit_reached`: no machine is free; `never_activated`; `silent`: usable, and no machine validated for 90 days. To the minute.',
+      }),
+    ),
+    refused: Type.Optional(
+      oneOf(['any', ...LICENSE_REFUSALS], {
+        description:
+          'Requests with its key were refused within 7 days, for any or for this reason.',
+      }),
+    ),
+  },
+  permissions: { read: 'licenses:read', export: 'licenses:export' },
+  // An import reads the file, and knows `license_id`.
+  columns: [
+    'id as license_id',
+    'key_hint',
+    'product',
+    'tier',
+    'features',
+    'status',
+    'expires_at',
+    'updates_until',
+    'max_activations',
+    'trial',
+    'subscription',
+    'customer_email',
+    'customer_name',
+    'note',
+    'is_test',
+    'transaction_id',
+    'created_at',
+  ],
+});
 
-const filters = {
-  search: Type.Optional(
-    text({
-      description:
-        'A license key, its last characters, the id of a license or of a checkout, or the beginning of an e-mail address or of a name.',
-      maxLength: 320,
-      examples: ['ann@example.com'],
-    }),
-  ),
-  status: Type.Optional(oneOf(STATUSES, { description: 'Only this status.' })),
-  product: Type.Optional(shortText('Only the product with this id.', 'personal')),
-  tier: Type.Optional(shortText('Only the tier as sold.', 'personal')),
-  trial: Type.Optional(oneOf(['true', 'false'], { description: 'Only trials, or none.' })),
-  email: Type.Optional(shortText('Only this customer.', 'ann@example.com')),
-  transaction: Type.Optional(shortText('Only the licenses of this checkout.', 'txn_01hv')),
-  expiring_days: Type.Optional(
-    text({
-      description: 'Active licenses that end within this many days: 1 to 3650.',
-      maxLength: 4,
-      examples: ['30'],
-    }),
-  ),
-  expires_before: Type.Optional(
-    text({
-      description: 'Active licenses that end before this date (00:00 UTC) or date-time.',
-      maxLength: 40,
-      examples: ['2027-01-01'],
-    }),
-  ),
-  machines: Type.Optional(
-    oneOf(['limit_reached', 'never_activated', 'silent'], {
-      description:
-        '`limit_reached`: no machine is free; `never_activated`; `silent`: usable, and no machine validated for 90 days. To the minute.',
-    }),
-  ),
-  refused: Type.Optional(
-    oneOf(['any', ...LICENSE_REFUSALS], {
-      description: 'Requests with its key were refused within 7 days, for any or for this reason.',
-    }),
-  ),
-};
+export const exportLicensesWithKeys = operation({
+  id: 'exportLicensesWithKeys',
+  method: 'GET',
+  path: 'licenses/export-with-keys',
+  summary: 'Export licenses with their keys as CSV',
+  description:
+    'With the filters of the list; `trial=true`: of trials. The audit log records it. The cell of a key that cannot be unsealed is empty, and the service logs `license.key_unreadable`.',
+  permission: 'licenses:export-keys',
+  query: licenses.export.query,
+  response: csvFile('All rows.'),
+});
 
-const sorts = ['-created_at', 'expires_at'] as const;
-
-export const AdminLicenseQuery = listQuery([...sorts], filters);
-export type AdminLicenseQuery = Static<typeof AdminLicenseQuery>;
-
-export const AdminLicenseExportQuery = rowsQuery([...sorts], filters);
-export type AdminLicenseExportQuery = Static<typeof AdminLicenseExportQuery>;
+export const exportActivations = operation({
+  id: 'exportActivations',
+  method: 'GET',
+  path: 'licenses/export-activations',
+  summary: 'Export the activations of licenses as CSV',
+  description:
+    'With the filters of the list of licenses. Also machines that were deactivated. The audit log records it.',
+  permission: 'activations:export',
+  query: licenses.export.query,
+  response: csvFile('One line for each machine on a license.'),
+});

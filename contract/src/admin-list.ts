@@ -1,4 +1,4 @@
-import { type TSchema, Type } from 'typebox';
+import { type TOptional, type TSchema, type TUnsafe, Type } from 'typebox';
 
 import { integer, nullableString, oneOf, ref, text } from './schema.ts';
 
@@ -52,7 +52,7 @@ export function rowsQuery<Filters extends Record<string, TSchema>>(
   search?: string,
 ) {
   return Type.Object(
-    { ...sortQuery(sorts), ...(search === undefined ? {} : searchQuery(search)), ...filters },
+    { ...sortQuery(sorts), ...searchQuery(search), ...filters },
     { additionalProperties: false },
   );
 }
@@ -70,10 +70,15 @@ function sortQuery(sorts: readonly [string, ...string[]]) {
   };
 }
 
-function searchQuery(description: string) {
-  return {
-    search: Type.Optional(text({ description, maxLength: MAX_SEARCH_LENGTH })),
-  };
+interface SearchQuery {
+  search: TOptional<TUnsafe<string>>;
+}
+
+/** Its type says that every list can be searched, so that the type of a query does not depend on a value. */
+function searchQuery(description: string | undefined): SearchQuery;
+function searchQuery(description: string | undefined): Partial<SearchQuery> {
+  if (description === undefined) return {};
+  return { search: Type.Optional(text({ description, maxLength: MAX_SEARCH_LENGTH })) };
 }
 
 /** A page of a list. @param item a named schema */

@@ -7,7 +7,6 @@ import { outreachSchemas } from './admin-outreach.ts';
 import { composeSchemas } from './admin-outreach-compose.ts';
 import { mailSchemas } from './admin-mails.ts';
 import { webhookSchemas } from './admin-webhooks.ts';
-import { AdminLicenses } from './admin-licenses.ts';
 import { WebhookResponse } from './billing.ts';
 import { JwkSet, PublicJwk } from './entitlements.ts';
 import { HTTPValidationError, Problem, ValidationError } from './errors.ts';
@@ -136,7 +135,6 @@ const otherSchemas: readonly TSchema[] = [
   EventBatch,
   EventBatchResponse,
   WebhookResponse,
-  AdminLicenses,
   ...buyerSchemas,
   HealthCheck,
   HealthResponse,

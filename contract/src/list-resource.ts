@@ -21,7 +21,7 @@ interface CollectionDeclaration<Item extends TObject> {
   /** A named schema. */
   readonly item: Item;
   readonly permissions: { readonly read: Permission; readonly export: Permission };
-  /** Columns of the CSV file, as paths such as `conversion.license_id`. Default: every plain field of the item. */
+  /** Columns of the CSV file, as paths such as `conversion.license_id` or `id as license_id`. Default: every plain field of the item. */
   readonly columns?: readonly string[];
 }
 
@@ -41,6 +41,8 @@ interface ListDeclaration<
   readonly filters: Filtered;
   /** What `search` finds, as a sentence; absent: the list cannot be searched. */
   readonly search?: Search;
+  /** Filters, or `search`, whose values can be a person's: an audit entry has only that they were set. */
+  readonly personal?: readonly string[];
 }
 
 /** Declares a list with its two operations: a page of it, and all of it as CSV. */

@@ -14,6 +14,7 @@ interface Grant {
 export const permissions = {
   'account:read': { role: 'viewer', sessionOnly: true },
   'account:change': { role: 'viewer', reauthenticate: true, sessionOnly: true },
+  'activations:export': { role: 'viewer', reauthenticate: true },
   'activations:deactivate': { role: 'support' },
   'api-keys:read': { role: 'admin' },
   'api-keys:export': { role: 'admin', reauthenticate: true },
@@ -39,6 +40,7 @@ export const permissions = {
   'key-pools:remove': { role: 'admin', reauthenticate: true },
   'licenses:read': { role: 'viewer' },
   'licenses:export': { role: 'support', reauthenticate: true },
+  'licenses:export-keys': { role: 'admin', reauthenticate: true },
   'licenses:reveal': { role: 'support' },
   'licenses:extend': { role: 'support' },
   'licenses:resend': { role: 'support' },

@@ -7,16 +7,11 @@ import { Type } from 'typebox';
 import { ConcurrencyLimiter } from '#server/lib/concurrency-limiter.ts';
 
 import { openTestPool } from '../../test/database-pool.ts';
-import {
-  defineBoundedList,
-  queryAllBoundedPages,
-  queryBoundedPage,
-  type Filter,
-} from './bounded-list.ts';
-import { condition, InvalidPositionError, type ListPosition } from './list.ts';
+import { defineBoundedList, queryBoundedPage, type Filter } from './bounded-list.ts';
+import { condition, InvalidPositionError, readAllPages, type ListPosition } from './list.ts';
 
 const pool = await openTestPool();
-const reader = { pool, databaseLimiter: new ConcurrencyLimiter({ limit: 1, maxQueued: 0 }) };
+const limiter = new ConcurrencyLimiter({ limit: 1, maxQueued: 0 });
 
 await pool.query(`create table bounded_items (id integer primary key, color text, size integer)`);
 
@@ -111,8 +106,10 @@ test('the pages have each row that matches once, in order, by candidates as by w
         if (descending) expected.reverse();
         assert.deepEqual((await readPages(order, limit, filters)).flat(), expected);
         const all: number[] = [];
-        for await (const { id } of queryAllBoundedPages(reader, items, order, filters))
-          all.push(id);
+        const pages = readAllPages(limiter, order, (request) =>
+          queryBoundedPage(pool, items, request, filters),
+        );
+        for await (const { id } of pages) all.push(id);
         assert.deepEqual(all, expected);
       },
     ),

@@ -9,16 +9,13 @@ import {
   condition,
   defineList,
   queryPage,
-  readAllPages,
   renderOrdered,
   sortOf,
   type Condition,
   type DefinedList,
   type List,
-  type ListOrder,
   type ListPosition,
   type Page,
-  type PageReader,
   type PageRequest,
 } from './list.ts';
 import { sendQuery } from './send-query.ts';
@@ -110,18 +107,6 @@ type SelectiveFilter = Filter & { readonly candidates: Condition };
 
 const hasCandidates = (filter: Filter): filter is SelectiveFilter =>
   filter.candidates !== undefined;
-
-/** Reads all rows of a bounded list, page by page. */
-export function queryAllBoundedPages<Row extends TObject>(
-  { databaseLimiter, pool }: PageReader,
-  list: BoundedList<Row>,
-  order: ListOrder,
-  filters: readonly Filter[],
-): AsyncGenerator<Static<Row>> {
-  return readAllPages(databaseLimiter, order, (request) =>
-    queryBoundedPage(pool, list, request, filters),
-  );
-}
 
 const CountsRow = Type.Object({ counts: Type.Array(Type.Integer()) });
 

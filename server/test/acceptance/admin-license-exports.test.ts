@@ -90,7 +90,7 @@ describe('exporting activations', () => {
       action: 'activation.export',
       actor: `operator:${viewer.email}`,
       reason: null,
-      details: { format: 'csv', reveal: false, filter: 'product=personal email' },
+      details: { product: 'personal', email: true },
     });
   });
 });

@@ -1,14 +1,13 @@
 import type { AdminLicense } from '@latchkey/contract';
+import { licenses } from '@latchkey/contract/admin/licenses';
 import { showOverview } from '@latchkey/contract/admin/overview';
 import { searchEverything } from '@latchkey/contract/admin/search';
 
 import { pathOf } from '#console/app/call.ts';
 import { labelOf, sentenceCase, toOptions } from '#console/ui/labels.ts';
 
-export const LICENSES = '/api/v1/admin/licenses';
-
 /** What shows something else after a license changed. */
-export const AFFECTED = [LICENSES, pathOf(showOverview), pathOf(searchEverything)];
+export const AFFECTED = [pathOf(licenses.list), pathOf(showOverview), pathOf(searchEverything)];
 
 const REFUSALS: Readonly<Record<string, string>> = {
   activation_limit_reached: 'machine limit',

@@ -1,16 +1,24 @@
 import type { AdminLicense } from '@latchkey/contract';
+import { issueLicense } from '@latchkey/contract/admin/license-issue';
+import {
+  exportActivations,
+  exportLicensesWithKeys,
+  licenses,
+} from '@latchkey/contract/admin/licenses';
 
 import { useProductOptions } from '#console/app/products.ts';
-import { hasRole } from '#console/app/session.ts';
+import { mayCall } from '#console/app/session.ts';
 import { Badge } from '#console/ui/badge.tsx';
 import { LinkButton } from '#console/ui/button.tsx';
-import { DataTable, type Column } from '#console/ui/data-table.tsx';
+import { exportOf } from '#console/ui/csv-button.tsx';
+import type { Column } from '#console/ui/data-table.tsx';
 import type { ReadyFilter } from '#console/ui/filters.tsx';
+import { ListTable } from '#console/ui/list-table.tsx';
 import { Page } from '#console/ui/page.tsx';
 import { Status } from '#console/ui/status.tsx';
 import { Time } from '#console/ui/time.tsx';
 
-import { LICENSES, nameOf, REFUSAL_OPTIONS, STATUS_OPTIONS } from './license-labels.ts';
+import { nameOf, REFUSAL_OPTIONS, STATUS_OPTIONS } from './license-labels.ts';
 
 const READY: readonly ReadyFilter[] = [
   { label: 'Refused this week', query: { refused: 'any' } },
@@ -57,7 +65,7 @@ export function LicensesPage() {
     <Page
       title="Licenses"
       actions={
-        hasRole('admin') && (
+        mayCall(issueLicense) && (
           <>
             <LinkButton to="/licenses/import">Import</LinkButton>
             <LinkButton to="/licenses/issue" kind="primary">
@@ -67,11 +75,9 @@ export function LicensesPage() {
         )
       }
     >
-      <DataTable<AdminLicense>
-        path={LICENSES}
-        caption="Licenses"
+      <ListTable
+        of={licenses}
         search="Key, e-mail, name or transaction"
-        defaultSort="-created_at"
         rowKey={({ id }) => id}
         rowLink={({ id }) => `/licenses/${id}`}
         columns={COLUMNS}
@@ -83,7 +89,7 @@ export function LicensesPage() {
           { name: 'trial', label: 'Kind', options: KINDS },
           { name: 'expires_before', label: 'Ends before', type: 'date' },
         ]}
-        csv={EXPORTS}
+        exports={EXPORTS}
         empty={{
           title: 'No licenses yet',
           text: 'They appear with the first sale or trial. You can also issue or import some.',
@@ -94,14 +100,9 @@ export function LicensesPage() {
 }
 
 const EXPORTS = [
-  { path: `${LICENSES}/export`, role: 'support', fresh: true },
-  { path: `${LICENSES}/export-with-keys`, role: 'admin', fresh: true, label: 'Export with keys' },
-  {
-    path: `${LICENSES}/export-activations`,
-    fresh: true,
-    label: 'Export activations',
-  },
-] as const;
+  { ...exportOf(exportLicensesWithKeys, { query: {} }), label: 'Export with keys' },
+  { ...exportOf(exportActivations, { query: {} }), label: 'Export activations' },
+];
 
 const REFUSED = [{ value: 'any', label: 'Any reason' }, ...REFUSAL_OPTIONS];
 

@@ -1,28 +1,16 @@
-import {
-  isUuid,
-  type AdminLicense,
-  type AdminLicenseExportQuery,
-  type AdminLicenseQuery,
-} from '@latchkey/contract';
+import { isUuid, type AdminLicense, type licenses } from '@latchkey/contract';
 import type { Pool } from 'pg';
-import type { Logger } from 'pino';
 
-import type { Clock } from '#server/clock.ts';
 import type { Catalog } from '#server/config/catalog.ts';
-import { queryAllBoundedPages, queryBoundedPage, type Filter } from '#server/db/bounded-list.ts';
-import type { ListOrder, Page, PageRequest } from '#server/db/list.ts';
+import { queryBoundedPage, type Filter } from '#server/db/bounded-list.ts';
 import { invalidRequest } from '#server/errors.ts';
-import type { ConcurrencyLimiter } from '#server/lib/concurrency-limiter.ts';
-import type { CsvColumns } from '#server/lib/csv.ts';
 import { readTimeFilter } from '#server/lib/read-time-filter.ts';
 import type { Vault } from '#server/lib/vault.ts';
 
-import { recordAccess } from '../audit/record-access.ts';
 import { resolveLicenseId } from '../licenses/find-license.ts';
 import { licenseStatus, publicExpiry } from '../licenses/rules/status.ts';
-import { ACTIVATION_COLUMNS, readActivationsOf } from '../licenses/export-activations.ts';
-import { revealOrSkip } from '../licenses/show.ts';
 import { findCatalogTerms } from '../licenses/terms.ts';
+import { toConditions, type FilterConditions, type ListSource } from '../lists/list-source.ts';
 import * as conditions from './queries/license-conditions.ts';
 import {
   countRefusals,
@@ -31,14 +19,14 @@ import {
   type ListedLicense,
 } from './queries/license-list.ts';
 
-export interface LicenseListDependencies {
+interface LicenseListDependencies {
   readonly catalog: () => Catalog;
-  readonly clock: Clock;
-  readonly databaseLimiter: ConcurrencyLimiter;
-  readonly log: Logger;
   readonly pool: Pool;
   readonly vault: Vault;
 }
+
+/** A license, with its refused requests of the week. */
+export type CountedLicense = ListedLicense & { readonly refusals: number };
 
 const DAY_MS = 86_400_000;
 const REFUSED_DAYS = 7;
@@ -50,53 +38,58 @@ export function startOfRefusals(now: Date): string {
   return new Date(now.getTime() - REFUSED_DAYS * DAY_MS).toISOString().slice(0, 10);
 }
 
-/**
- * Lists a page of licenses by the filters of operators.
- * @throws invalidRequest for a number of days that is none
- */
-export async function listAdminLicenses(
+/** Where the list of licenses comes from. */
+export function licenseSource(
   deps: LicenseListDependencies,
-  query: AdminLicenseQuery,
-  request: PageRequest,
-): Promise<Page<AdminLicense>> {
-  const now = deps.clock.now();
-  const where = await readConditions(deps, query, now);
-  const { rows, next } = await queryBoundedPage(deps.pool, licenseList, request, where);
-  const refusals = await countRefusals(
-    deps.pool,
-    rows.map(({ id }) => id),
-    startOfRefusals(now),
-  );
-  const view = (row: ListedLicense) =>
-    viewLicense(deps.catalog(), row, now, refusals.get(row.id) ?? 0);
-  return { rows: rows.map(view), next };
+): ListSource<typeof licenses, CountedLicense> {
+  return {
+    read: (selection, now) => {
+      const selected = toConditions(filtersOf(deps), selection, now);
+      return async (request) => {
+        const filters: Filter[] = [];
+        for (const each of selected) filters.push(typeof each === 'function' ? await each() : each);
+        const { rows, next } = await queryBoundedPage(deps.pool, licenseList, request, filters);
+        return { rows: await addRefusals(deps.pool, rows, now), next };
+      };
+    },
+    view: (license, now) => viewLicense(deps.catalog(), license, now, license.refusals),
+  };
 }
 
-async function readConditions(
-  deps: LicenseListDependencies,
-  query: AdminLicenseExportQuery,
+async function addRefusals(
+  pool: Pool,
+  rows: readonly ListedLicense[],
   now: Date,
-): Promise<Filter[]> {
-  const { status, product, tier, trial, email, transaction, refused } = query;
-  const expiresBefore = readTimeFilter('query', 'expires_before', query.expires_before);
-  const found: (Filter | null)[] = [
-    status === undefined ? null : conditions.hasStatus(status, now),
-    product === undefined ? null : conditions.isOfProduct(product),
-    tier === undefined ? null : conditions.isOfTier(tier),
-    trial === undefined ? null : conditions.isTrial(trial === 'true'),
-    email === undefined ? null : conditions.isOfCustomer(email),
-    query.expiring_days === undefined ? null : readExpiring(query.expiring_days, now),
-    expiresBefore === undefined ? null : conditions.endsBefore(expiresBefore, now),
-    query.machines === undefined ? null : readMachines(query.machines, now),
-    refused === undefined
-      ? null
-      : conditions.wasRefusedSince(startOfRefusals(now), refused === 'any' ? null : refused),
-    transaction === undefined
-      ? null
-      : conditions.isAnyOf(await listLicenseIdsOfTransaction(deps.pool, transaction)),
-    await readSearch(deps, query.search?.trim() ?? ''),
-  ];
-  return found.filter((each) => each !== null);
+): Promise<CountedLicense[]> {
+  const ids = rows.map(({ id }) => id);
+  const counts = await countRefusals(pool, ids, startOfRefusals(now));
+  return rows.map((license) => ({ ...license, refusals: counts.get(license.id) ?? 0 }));
+}
+
+/** A filter, or how it is looked up. */
+type Selected = Filter | (() => Promise<Filter>);
+
+function filtersOf(deps: LicenseListDependencies): FilterConditions<typeof licenses, Selected> {
+  return {
+    status: conditions.hasStatus,
+    product: conditions.isOfProduct,
+    tier: conditions.isOfTier,
+    trial: (trial) => conditions.isTrial(trial === 'true'),
+    email: conditions.isOfCustomer,
+    transaction: (id) => async () =>
+      conditions.isAnyOf(await listLicenseIdsOfTransaction(deps.pool, id)),
+    expiring_days: readExpiring,
+    expires_before: readExpiresBefore,
+    machines: readMachines,
+    refused: (reason, now) =>
+      conditions.wasRefusedSince(startOfRefusals(now), reason === 'any' ? null : reason),
+    search: (text) => () => readSearch(deps, text),
+  };
+}
+
+function readExpiresBefore(text: string, now: Date): Filter | null {
+  const before = readTimeFilter('query', 'expires_before', text);
+  return before === undefined ? null : conditions.endsBefore(before, now);
 }
 
 function readExpiring(text: string, now: Date): Filter {
@@ -108,18 +101,14 @@ function readExpiring(text: string, now: Date): Filter {
   return conditions.endsBefore(new Date(now.getTime() + days * DAY_MS), now);
 }
 
-function readMachines(
-  machines: NonNullable<AdminLicenseExportQuery['machines']>,
-  now: Date,
-): Filter {
+function readMachines(machines: 'limit_reached' | 'never_activated' | 'silent', now: Date): Filter {
   if (machines === 'limit_reached') return conditions.isAtLimit();
   if (machines === 'never_activated') return conditions.isNeverActivated();
   return conditions.isSilentSince(new Date(now.getTime() - SILENT_DAYS * DAY_MS), now);
 }
 
 /** A full key or an id finds exactly its license. */
-async function readSearch(deps: LicenseListDependencies, search: string): Promise<Filter | null> {
-  if (search === '') return null;
+async function readSearch(deps: LicenseListDependencies, search: string): Promise<Filter> {
   const id = await resolveLicenseId(deps, search);
   if (id !== null && !isUuid(search)) return conditions.isAnyOf([id]);
   const ofTransaction = await listLicenseIdsOfTransaction(deps.pool, search);
@@ -133,13 +122,14 @@ export function viewLicense(
   now: Date,
   refusals: number,
 ): AdminLicense {
-  const tier = findCatalogTerms(catalog, license)?.tier ?? license.tier;
+  const terms = findCatalogTerms(catalog, license);
   return {
     id: license.id,
     key_hint: license.keyHint,
     product: license.productId,
     product_name: catalog.products.get(license.productId)?.name ?? license.productId,
-    tier,
+    tier: terms?.tier ?? license.tier,
+    features: [...(terms?.features ?? license.features)],
     status: licenseStatus(license, now),
     trial: license.trial,
     subscription: license.subscription,
@@ -156,94 +146,5 @@ export function viewLicense(
     is_test: license.isTest,
     created_at: license.createdAt.toISOString(),
     version: license.version,
-  };
-}
-
-/** Columns and rows of a file. */
-export interface LicenseExport {
-  readonly columns: CsvColumns<ListedLicense>;
-  readonly rows: AsyncIterable<ListedLicense>;
-}
-
-/**
- * Returns all licenses of a filter for a file, after an audit entry.
- * @param order.reveal whether the file has the full keys
- */
-export async function exportLicenses(
-  deps: LicenseListDependencies,
-  query: AdminLicenseExportQuery,
-  order: ListOrder,
-  { actor, reveal }: { readonly actor: string; readonly reveal: boolean },
-): Promise<LicenseExport> {
-  const where = await readConditions(deps, query, deps.clock.now());
-  const access = await recordAccess(deps, {
-    actor,
-    action: 'license.export',
-    subjectId: 'licenses',
-    reason: null,
-    details: { format: 'csv', reveal, filter: describeFilter(query) },
-  });
-  return {
-    columns: {
-      license_id: (license) => license.id,
-      ...(reveal
-        ? { license_key: (license: ListedLicense) => revealOrSkip(deps, license, access) }
-        : {}),
-      ...exportedColumns(deps),
-    },
-    rows: queryAllBoundedPages(deps, licenseList, order, where),
-  };
-}
-
-/** Returns the activations of all licenses of a filter for a file, after an audit entry. */
-export async function exportActivations(
-  deps: LicenseListDependencies,
-  query: AdminLicenseExportQuery,
-  order: ListOrder,
-  actor: string,
-) {
-  const where = await readConditions(deps, query, deps.clock.now());
-  await recordAccess(deps, {
-    actor,
-    action: 'activation.export',
-    subjectId: 'activations',
-    reason: null,
-    details: { format: 'csv', reveal: false, filter: describeFilter(query) },
-  });
-  const licenses = queryAllBoundedPages(deps, licenseList, order, where);
-  return { columns: ACTIVATION_COLUMNS, rows: readActivationsOf(deps, licenses) };
-}
-
-/** Names the filters of an export without their values where these may be personal data. */
-function describeFilter(query: AdminLicenseExportQuery): string {
-  const { search, email, transaction, sort: _sort, ...named } = query;
-  const hidden = Object.entries({ search, email, transaction }).filter(
-    ([, value]) => value !== undefined,
-  );
-  return [
-    ...Object.entries(named).map(([name, value]) => `${name}=${value}`),
-    ...hidden.map(([name]) => name),
-  ].join(' ');
-}
-
-/** Those that an import reads have the names of its columns. */
-function exportedColumns({ clock }: LicenseListDependencies): CsvColumns<ListedLicense> {
-  return {
-    key_hint: (license) => license.keyHint,
-    product: (license) => license.productId,
-    tier: (license) => license.tier,
-    features: (license) => license.features.join(' '),
-    status: (license) => licenseStatus(license, clock.now()),
-    expires_at: (license) => publicExpiry(license, clock.now()),
-    updates_until: (license) => license.updatesUntil,
-    max_activations: (license) => license.maxActivations,
-    trial: (license) => license.trial,
-    subscription: (license) => license.subscription,
-    customer_email: (license) => license.customerEmail,
-    customer_name: (license) => license.customerName,
-    note: (license) => license.note,
-    is_test: (license) => license.isTest,
-    transaction_id: (license) => license.transactionId,
-    created_at: (license) => license.createdAt,
   };
 }

@@ -46,6 +46,7 @@ test('a cell is a plain value of an item, at the end of its path also through a 
     'owner.email',
     'none.email',
     'details',
+    'id as item_id',
   ]);
   assert.deepEqual(Object.keys(columns), [
     'id',
@@ -56,9 +57,10 @@ test('a cell is a plain value of an item, at the end of its path also through a 
     'owner_email',
     'none_email',
     'details',
+    'item_id',
   ]);
   assert.deepEqual(
     Object.values(columns).map((read) => read(item)),
-    ['a', 3, false, 'x y', 'p q', null, null, '{"version":2}'],
+    ['a', 3, false, 'x y', 'p q', null, null, '{"version":2}', 'a'],
   );
 });

@@ -50,7 +50,7 @@ export interface ListSource<Of extends AnyListResource, Row> {
 }
 
 /** The condition of each filter; null: the value selects everything. */
-type FilterConditions<Of extends AnyListResource, Selects extends Condition = Condition> = {
+export type FilterConditions<Of extends AnyListResource, Selects = Condition> = {
   readonly [Name in FilterName<Of>]: (value: FilterValue<Of, Name>, now: Date) => Selects | null;
 };
 
@@ -82,7 +82,8 @@ export function selectFromBounded<Of extends AnyListResource, Row extends TObjec
   };
 }
 
-function toConditions<Of extends AnyListResource, Selects extends Condition>(
+/** Returns the conditions of what a request selects. */
+export function toConditions<Of extends AnyListResource, Selects>(
   filters: FilterConditions<Of, Selects>,
   selection: Selection<Of>,
   now: Date,

@@ -1,10 +1,16 @@
 import type { CsvCell, CsvColumns } from '#server/lib/csv.ts';
 import { isRecord } from '#server/lib/unknown-values.ts';
 
-/** Returns the columns of a CSV file from paths in a list's items: `conversion.license_id` is the column `conversion_license_id`. */
+/**
+ * Returns the columns of a CSV file from paths in a list's items: `conversion.license_id` is the column
+ * `conversion_license_id`, and `id as license_id` the column `license_id`.
+ */
 export function readColumns(paths: readonly string[]): CsvColumns<object> {
   return Object.fromEntries(
-    paths.map((path) => [path.replaceAll('.', '_'), (item: object) => readCell(item, path)]),
+    paths.map((each) => {
+      const [path = '', name = path.replaceAll('.', '_')] = each.split(' as ');
+      return [name, (item: object) => readCell(item, path)];
+    }),
   );
 }
 

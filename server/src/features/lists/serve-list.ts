@@ -13,7 +13,7 @@ import { serveOperation } from '#server/http/serve-operation.ts';
 import type { ConcurrencyLimiter } from '#server/lib/concurrency-limiter.ts';
 import { scrub } from '#server/log-scrub.ts';
 
-import { recordAccess } from '../audit/record-access.ts';
+import { recordAccess, type AccessEntry, type RecordedAccess } from '../audit/record-access.ts';
 import { readSelection, type ListSource } from './list-source.ts';
 import { readColumns } from './read-columns.ts';
 
@@ -40,15 +40,35 @@ export function serveList<Of extends AnyListResource, Row>(
     return answerPage(page, read, (row) => source.view(row, now));
   });
   serveOperation(app, of.export, async (request, reply) => {
-    const now = deps.clock.now();
-    const order = readOrder(request.query, defaultSort);
-    const selection = readSelection(of, request);
-    const read = source.read(selection, now);
-    await source.require?.(selection);
-    await recordExport(deps, of, request.operator.actor, selection);
-    const rows = readAllPages(deps.databaseLimiter, order, read);
+    const { rows, now } = await openExport(deps, of, source, request);
     return answerExport(reply, of, viewAll(source, rows, now));
   });
+}
+
+interface ExportRequest {
+  readonly query: { readonly sort?: string };
+  readonly params?: object;
+  readonly operator: { readonly actor: string };
+}
+
+/**
+ * Records an export of a list, then returns all of its rows.
+ * @param more of the audit entry
+ */
+export async function openExport<Of extends AnyListResource, Row>(
+  deps: ListDependencies,
+  of: Of,
+  source: ListSource<Of, Row>,
+  request: ExportRequest,
+  more: AccessEntry['details'] = {},
+) {
+  const now = deps.clock.now();
+  const order = readOrder(request.query, of.sorts[0]);
+  const selection = readSelection(of, request);
+  const read = source.read(selection, now);
+  await source.require?.(selection);
+  const access = await recordExport(deps, of, request.operator.actor, selection, more);
+  return { access, now, rows: readAllPages(deps.databaseLimiter, order, read) };
 }
 
 /** Registers the two operations of a short list. @param read all of its items */
@@ -66,35 +86,40 @@ export function serveCollection<Of extends AnyCollectionResource>(
 }
 
 type Exported = Pick<AnyListResource, 'name' | 'title' | 'columns'> &
-  Partial<Pick<AnyListResource, 'params'>>;
+  Partial<Pick<AnyListResource, 'params' | 'personal'>>;
 
 /**
- * An export needs its audit entry first, which has the filters; not what was searched, because it may be a person. The
- * subject is the resource that the list is below, or the list.
+ * An export needs its audit entry first, which has the filters. The subject is the resource that the list is below, or the
+ * list.
  */
 async function recordExport(
   deps: Pick<ListDependencies, 'pool' | 'clock'>,
-  { name, title, params }: Exported,
+  { name, title, params, personal = [] }: Exported,
   actor: string,
   selection: object,
-): Promise<void> {
+  more: AccessEntry['details'] = {},
+): Promise<RecordedAccess> {
   const [parameter = ''] = Object.keys(params?.properties ?? {});
   const selected: Readonly<Record<string, unknown>> = { ...selection };
-  const { search: _, [parameter]: above, ...filters } = selected;
+  const { [parameter]: above, ...filters } = selected;
   const subjectId = typeof above === 'string' ? above : title;
-  const details = withoutSecrets(filters);
-  await recordAccess(deps, { actor, action: `${name}.export`, subjectId, reason: null, details });
+  const details = { ...describeFilters(filters, personal), ...more };
+  return recordAccess(deps, { actor, action: `${name}.export`, subjectId, reason: null, details });
 }
 
-/** The audit log is never edited, and a filter can be any text. */
-function withoutSecrets(filters: object): Record<string, string> {
-  const entries = Object.entries(filters).map(([name, value]) => [name, scrub(String(value))]);
-  return Object.fromEntries(entries);
+/** The audit log is never edited, a filter can be any text, and what was searched may be a person. */
+function describeFilters(filters: object, personal: readonly string[]): AccessEntry['details'] {
+  const described = Object.entries(filters).flatMap(([name, value]) => {
+    if (personal.includes(name)) return [[name, true]];
+    return name === 'search' ? [] : [[name, scrub(String(value))]];
+  });
+  return Object.fromEntries(described);
 }
 
-function answerExport(
+/** Answers the items of a list as its CSV file. */
+export function answerExport(
   reply: FastifyReply,
-  { title, columns }: Exported,
+  { title, columns }: Pick<Exported, 'title' | 'columns'>,
   items: AsyncIterable<object> | Iterable<object>,
 ): Readable {
   const name = title.toLowerCase().replaceAll(' ', '-');
