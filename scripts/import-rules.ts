@@ -63,6 +63,7 @@ export const SERVER_LAYERS: readonly ImportRule[] = [
     'features/license-admin/queries',
     'db lib features/licenses/queries features/licenses/rules',
   ),
+  rule('features/key-emails/queries.ts', 'db lib features/billing/queries'),
   rule(
     'features/*/routes.ts features/*/admin-*.ts',
     `
@@ -152,20 +153,20 @@ export const FEATURES: readonly ImportRule[] = [
     `
     features/analytics/queries features/analytics/rules features/licenses/queries
     features/licenses/view-key-pools.ts features/audit/queries.ts features/billing
-    features/outgoing-webhooks/queries`,
+    features/key-emails/backlog-queries.ts features/outgoing-webhooks/queries`,
   ),
   rule(
     'features/doctor',
     `
     features/analytics/queries features/analytics/rules features/audit/verify-chain.ts
-    features/billing/key-emails features/billing/queries features/entitlements
+    features/key-emails features/billing/queries features/entitlements
     features/licenses/view-key-pools.ts features/master-secret/queries.ts
     features/outgoing-webhooks features/spread features/subscribers/queries`,
   ),
   rule(
     'features/customers',
     `
-    features/analytics/installs features/audit/queries.ts features/billing/key-emails
+    features/analytics/installs features/audit/queries.ts features/key-emails
     features/billing/list-purchase-payments.ts features/billing/queries features/buyers/queries
     features/licenses/dependencies.ts features/licenses/facts.ts features/licenses/queries
     features/outgoing-webhooks features/outreach/queries features/subscribers
@@ -175,14 +176,20 @@ export const FEATURES: readonly ImportRule[] = [
   rule(
     'features/buyers',
     `
-    features/billing/dependencies.ts features/billing/key-emails features/billing/queries
+    features/billing/dependencies.ts features/key-emails features/billing/queries
     features/licenses features/subscribers/queries features/suppressions`,
   ),
-  rule('features/billing', 'features/licenses features/outgoing-webhooks features/audit'),
+  rule(
+    'features/billing',
+    `
+    features/licenses features/outgoing-webhooks features/audit
+    features/key-emails/backlog-queries.ts features/key-emails/buyer-queries.ts`,
+  ),
+  rule('features/key-emails', 'features/billing features/licenses features/audit/queries.ts'),
   rule(
     'features/mails',
     `
-    features/audit/record-access.ts features/billing/key-emails features/buyers/mails
+    features/audit/record-access.ts features/key-emails features/buyers/mails
     features/outreach/templates features/subscribers features/suppressions`,
   ),
   rule(
@@ -194,7 +201,8 @@ export const FEATURES: readonly ImportRule[] = [
   rule(
     'features/license-admin',
     `
-    features/licenses features/billing features/imports features/audit/record-access.ts`,
+    features/licenses features/billing features/key-emails features/imports
+    features/audit/record-access.ts`,
   ),
 ];
 

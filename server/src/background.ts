@@ -2,9 +2,10 @@ import type { Context } from './context.ts';
 import type { DiskSpace } from './db/embedded/disk-space.ts';
 import { createAnalyticsTasks } from './features/analytics/housekeeping.ts';
 import { createBillingJobs, createBillingTasks } from './features/billing/background.ts';
-import { createReleaseTask } from './features/billing/key-emails/requeue-emails.ts';
 import { createKeyRefreshTask } from './features/entitlements/key-ring.ts';
 import { createBuyerCleanup, createBuyerJobs } from './features/buyers/background.ts';
+import { createKeyEmailJobs } from './features/key-emails/background.ts';
+import { createReleaseTask } from './features/key-emails/requeue-emails.ts';
 import { createLicenseTasks } from './features/licenses/background.ts';
 import {
   createDeliveryQueue,
@@ -23,6 +24,7 @@ import { QueueRunner } from './jobs/work-queue.ts';
 export function createJobHandlers(context: Context): readonly JobHandler[] {
   return [
     ...createBillingJobs(context),
+    ...createKeyEmailJobs(context),
     ...createBuyerJobs(context),
     defineJobHandler('send_confirmation', (payload, signal) =>
       sendConfirmation(context, payload, signal),

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { addEndpoint } from '../../../server/src/features/outgoing-webhooks/add-endpoint.ts';
-import { recordOwnerEmail } from '../../../server/src/features/billing/key-emails/owner-email-queries.ts';
+import { recordOwnerEmail } from '../../../server/src/features/key-emails/owner-email-queries.ts';
 import { hashAddress } from '../../../server/src/features/suppressions/address-hash.ts';
 
 import type { TestService } from '../../../server/test/harness.ts';

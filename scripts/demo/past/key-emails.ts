@@ -1,4 +1,4 @@
-import { createMessageToken } from '#server/features/billing/key-emails/send-key-email.ts';
+import { createMessageToken } from '#server/features/key-emails/send-key-email.ts';
 
 import { decideAcceptance } from '../local/mail-rules.ts';
 import { SHOPS } from '../payments/shops.ts';

@@ -1,7 +1,7 @@
 /** What operators changed and looked at, through the use cases of the console and the command line. */
 import { recordAccess } from '#server/features/audit/record-access.ts';
-import { rekeyAndSend } from '#server/features/billing/key-emails/send-replaced-key.ts';
-import { resendKeyEmails } from '#server/features/billing/key-emails/requeue-emails.ts';
+import { rekeyAndSend } from '#server/features/key-emails/send-replaced-key.ts';
+import { resendKeyEmails } from '#server/features/key-emails/requeue-emails.ts';
 import {
   allowMoves,
   extendLicense,

@@ -6,18 +6,15 @@ import { loadCatalog } from '#server/config/catalog.ts';
 import { readConfiguration } from '#server/config/load.ts';
 import type { Context } from '#server/context.ts';
 import { StartupError } from '#server/config/startup-error.ts';
-import {
-  resendKeyEmails,
-  type ResendRequest,
-} from '#server/features/billing/key-emails/requeue-emails.ts';
+import { resendKeyEmails, type ResendRequest } from '#server/features/key-emails/requeue-emails.ts';
 import {
   resendLicenseKey,
   type LicenseResend,
   type ResendOutcome,
-} from '#server/features/billing/key-emails/resend-license-key.ts';
+} from '#server/features/key-emails/resend-license-key.ts';
 import { LANGUAGES } from '@latchkey/contract';
 
-import { chooseLanguage } from '#server/features/billing/key-emails/texts.ts';
+import { chooseLanguage } from '#server/features/key-emails/texts.ts';
 import {
   EXAMPLE_NAME,
   MAIL_TEMPLATES,

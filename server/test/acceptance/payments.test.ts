@@ -3,7 +3,7 @@ import { afterEach, describe, test } from 'node:test';
 
 import * as fc from 'fast-check';
 
-import { sendKeyEmail } from '#server/features/billing/key-emails/send-key-email.ts';
+import { sendKeyEmail } from '#server/features/key-emails/send-key-email.ts';
 import {
   extendLicense,
   suspendLicense,

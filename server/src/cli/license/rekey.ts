@@ -1,8 +1,5 @@
 /** `latchkey license rekey`. */
-import {
-  rekeyAndSend,
-  type SentRekey,
-} from '#server/features/billing/key-emails/send-replaced-key.ts';
+import { rekeyAndSend, type SentRekey } from '#server/features/key-emails/send-replaced-key.ts';
 import { countOf, formatTimestamp } from '#server/lib/text.ts';
 
 import { currentActor } from '../actor.ts';

@@ -3,10 +3,6 @@ import type { BackgroundTask } from '#server/jobs/background-task.ts';
 import { defineJobHandler, type JobHandler } from '#server/jobs/job-queue.ts';
 
 import type { BillingDependencies } from './dependencies.ts';
-import { sendGiftNote } from './key-emails/send-gift-note.ts';
-import { sendKeyEmail } from './key-emails/send-key-email.ts';
-import { sendLicenseKey } from './key-emails/resend-license-key.ts';
-import { sendReplacedKey } from './key-emails/send-replaced-key.ts';
 import { lookUpCheckout } from './look-up-checkout.ts';
 import { lookUpCustomer } from './look-up-customer.ts';
 import { lookUpEvent } from './look-up-event.ts';
@@ -31,10 +27,6 @@ const MAX_RETRIED = 100;
 
 export function createBillingJobs(deps: BillingDependencies): readonly JobHandler[] {
   return [
-    defineJobHandler('send_key_email', (key, signal) => sendKeyEmail(deps, key, signal)),
-    defineJobHandler('send_gift_note', (key, signal) => sendGiftNote(deps, key, signal)),
-    defineJobHandler('send_replaced_key', (job, signal) => sendReplacedKey(deps, job, signal)),
-    defineJobHandler('send_license_key', (job, signal) => sendLicenseKey(deps, job, signal)),
     defineJobHandler('look_up_checkout', (checkout, signal) =>
       lookUpCheckout(deps, checkout, signal),
     ),

@@ -10,9 +10,9 @@ import { runDueJobs } from '../../../test/run-due-jobs.ts';
 import { testCatalog } from '../../../test/test-catalog.ts';
 import { eraseCustomer } from '../customers/erase-customer.ts';
 import { readPersonalData } from '../customers/personal-data.ts';
-import { resendKeyEmails } from './key-emails/requeue-emails.ts';
-import { sendGiftNote } from './key-emails/send-gift-note.ts';
-import { sendKeyEmail } from './key-emails/send-key-email.ts';
+import { resendKeyEmails } from '../key-emails/requeue-emails.ts';
+import { sendGiftNote } from '../key-emails/send-gift-note.ts';
+import { sendKeyEmail } from '../key-emails/send-key-email.ts';
 
 const CATALOG = testCatalog(`
 key_prefix: LK

@@ -16,7 +16,7 @@ import { runDueJobs } from '../../../test/run-due-jobs.ts';
 import { TEST_PRICES } from '../../../test/test-catalog.ts';
 import { TEST_START } from '../../../test/test-clock.ts';
 import type { CustomerDetails } from './facts.ts';
-import { sendKeyEmail } from './key-emails/send-key-email.ts';
+import { sendKeyEmail } from '../key-emails/send-key-email.ts';
 import { lookUpCustomer } from './look-up-customer.ts';
 import type { PaddleApi } from './providers/paddle/paddle-api.ts';
 import { ProviderApiError } from './providers/provider-api.ts';

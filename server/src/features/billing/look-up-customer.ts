@@ -3,7 +3,7 @@ import { inTransaction } from '#server/db/transaction.ts';
 import { applyFacts } from './apply-events.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { UNKNOWN_CUSTOMER, type BillingEvent, type CustomerDetails } from './facts.ts';
-import { listKeyEmailsOfCustomer } from './key-emails/buyer-queries.ts';
+import { listKeyEmailsOfCustomer } from '../key-emails/buyer-queries.ts';
 import { ProviderApiError } from './providers/provider-api.ts';
 import { lockBilling } from './queries/ledger.ts';
 import type { CustomerKey } from './queries/purchases.ts';

@@ -8,7 +8,7 @@ import { listLicensesByIds, type LicenseRecord } from '../licenses/queries/licen
 import { applyFacts } from './apply-events.ts';
 import type { ApplyDependencies } from './dependencies.ts';
 import { occurrenceOf, type BillingEvent } from './facts.ts';
-import { listUnsentKeyEmailsOfLicense } from './key-emails/backlog-queries.ts';
+import { listUnsentKeyEmailsOfLicense } from '../key-emails/backlog-queries.ts';
 import { lockBilling } from './queries/ledger.ts';
 import { listPurchaseEntries, listTransactionsOfLicense } from './queries/purchases.ts';
 import { queueKeyEmails } from './queue-jobs.ts';

@@ -9,7 +9,7 @@ import { openStandardShop } from '../../../test/payment-providers/standard-shop.
 import { testCatalog } from '../../../test/test-catalog.ts';
 import { DAY_MS } from '../../../test/test-clock.ts';
 import { applyCatalogToSold } from './apply-catalog-to-sold.ts';
-import { sendKeyEmail } from './key-emails/send-key-email.ts';
+import { sendKeyEmail } from '../key-emails/send-key-email.ts';
 import { replayEvents } from './stored-events.ts';
 
 const CATALOG = testCatalog(`

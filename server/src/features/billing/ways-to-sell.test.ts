@@ -7,7 +7,7 @@ import { startTestService } from '../../../test/harness.ts';
 import { readParts, startMailRelay } from '../../../test/mail-relay.ts';
 import { openStandardShop } from '../../../test/payment-providers/standard-shop.ts';
 import { testCatalog } from '../../../test/test-catalog.ts';
-import { sendKeyEmail } from './key-emails/send-key-email.ts';
+import { sendKeyEmail } from '../key-emails/send-key-email.ts';
 
 const CATALOG = testCatalog(`
 key_prefix: LK

@@ -5,7 +5,7 @@ import { deleteInBatches } from '#server/db/delete-in-batches.ts';
 import type { BackgroundTask } from '#server/jobs/background-task.ts';
 import { defineJobHandler, type JobHandler } from '#server/jobs/job-queue.ts';
 
-import { deleteOldOwnerEmails } from '../billing/key-emails/owner-email-queries.ts';
+import { deleteOldOwnerEmails } from '../key-emails/owner-email-queries.ts';
 import { deleteExpiredCodes, forgetAddresses } from './queries/codes.ts';
 import { deleteExpiredSessions } from './queries/sessions.ts';
 import { CODE_COUNTED_MS } from './rules/code.ts';

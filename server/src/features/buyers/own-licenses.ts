@@ -12,7 +12,7 @@ import {
 } from '../licenses/queries/machine-pages.ts';
 import { countMoves } from '../licenses/queries/moves.ts';
 import { readMoveAllowance } from '../licenses/rules/decide-activation.ts';
-import { isSameAddress } from '../billing/key-emails/send-key-email.ts';
+import { isSameAddress } from '../key-emails/send-key-email.ts';
 import { listTransactionsOfLicense } from '../billing/queries/purchases.ts';
 import type { BuyerDependencies } from './dependencies.ts';
 import { findOwnLicense, listLicensesOfAddress, type OwnLicense } from './queries/own-licenses.ts';

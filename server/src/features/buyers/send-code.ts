@@ -4,8 +4,8 @@ import type { Clock } from '#server/clock.ts';
 import type { Vault } from '#server/lib/vault.ts';
 import type { MailTransport, SendResult } from '#server/mail/mail-transport.ts';
 
-import { recordOwnerEmail } from '../billing/key-emails/owner-email-queries.ts';
-import { isSameAddress } from '../billing/key-emails/send-key-email.ts';
+import { recordOwnerEmail } from '../key-emails/owner-email-queries.ts';
+import { isSameAddress } from '../key-emails/send-key-email.ts';
 import { nameSender, type SenderSettings } from '../suppressions/page-frame.ts';
 import { codeLabel } from './codes.ts';
 import { renderCodeMail } from './mails/code-mail.ts';

@@ -3,7 +3,7 @@ import type { JobPayload } from '#server/jobs/job-definitions.ts';
 import { parseMailbox } from '#server/mail/mailbox.ts';
 
 import type { BillingDependencies } from '../billing/dependencies.ts';
-import { sendToOwner } from '../billing/key-emails/send-to-owner.ts';
+import { sendToOwner } from '../key-emails/send-to-owner.ts';
 import { findMachineOf } from '../licenses/queries/machine-pages.ts';
 import { nameSender, type SenderSettings } from '../suppressions/page-frame.ts';
 import { formatDateTime } from '#server/pages/format-date.ts';

@@ -1,6 +1,6 @@
 import { rateLimited } from '#server/errors.ts';
 
-import { resendLicenseKey } from '../billing/key-emails/resend-license-key.ts';
+import { resendLicenseKey } from '../key-emails/resend-license-key.ts';
 import { isUsable, licenseStatus } from '../licenses/rules/status.ts';
 import type { BuyerDependencies } from './dependencies.ts';
 import { BUYER } from './free-own-machine.ts';

@@ -5,7 +5,7 @@ import { Parse } from 'typebox/value';
 
 import type { Queryable } from '#server/db/statement.ts';
 
-import { isSameAddress } from '../billing/key-emails/send-key-email.ts';
+import { isSameAddress } from '../key-emails/send-key-email.ts';
 import { requireByKey } from '../licenses/find-license.ts';
 import { hashWithAllSecrets } from '../licenses/license-key.ts';
 import { findLicenseIdByKey } from '../licenses/queries/license-keys.ts';

@@ -20,7 +20,7 @@ import {
 } from '../../../test/payment-providers/stripe-events.ts';
 import { addJobs } from '#server/jobs/add-jobs.ts';
 import { addEndpoint } from '../outgoing-webhooks/add-endpoint.ts';
-import { recordOwnerEmail } from '../billing/key-emails/owner-email-queries.ts';
+import { recordOwnerEmail } from '../key-emails/owner-email-queries.ts';
 import { insertMessages } from '../outreach/queries/messages.ts';
 import { insertRecipients } from '../outreach/queries/recipients.ts';
 import { hashAddress } from '../suppressions/address-hash.ts';

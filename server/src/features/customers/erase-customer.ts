@@ -6,7 +6,7 @@ import { inTransaction } from '#server/db/transaction.ts';
 import { eraseInstall, eraseMachine } from '../analytics/installs/erase.ts';
 import { listArchives } from '../analytics/installs/list-archives.ts';
 import { insertAuditEntry } from '../audit/queries.ts';
-import { deleteOwnerEmails } from '../billing/key-emails/owner-email-queries.ts';
+import { deleteOwnerEmails } from '../key-emails/owner-email-queries.ts';
 import { deleteCodes } from '../buyers/queries/codes.ts';
 import { lockBilling } from '../billing/queries/ledger.ts';
 import type { LicenseChangeDependencies } from '../licenses/dependencies.ts';

@@ -3,10 +3,7 @@ import type { Pool } from 'pg';
 
 import type { Config } from '#server/config/config.ts';
 import type { Secrets } from '#server/config/secrets.ts';
-import {
-  countUnsentKeyEmails,
-  type UnsentKeyEmails,
-} from '../billing/key-emails/backlog-queries.ts';
+import { countUnsentKeyEmails, type UnsentKeyEmails } from '../key-emails/backlog-queries.ts';
 import { countUnmailed } from '../subscribers/queries/subscribers.ts';
 import { checkRelay, type RelayFailure } from '#server/mail/relay.ts';
 

@@ -5,7 +5,7 @@ import type { Catalog } from '#server/config/catalog.ts';
 import type { BackgroundTask } from '#server/jobs/background-task.ts';
 import { countJobs, type JobNumbers } from '#server/jobs/queries.ts';
 
-import { countRefusedKeyEmails } from '../billing/key-emails/backlog-queries.ts';
+import { countRefusedKeyEmails } from '../key-emails/backlog-queries.ts';
 import type { GumroadApi } from '../billing/providers/gumroad/gumroad-api.ts';
 import type { PaddleApi } from '../billing/providers/paddle/paddle-api.ts';
 import { countUnappliedEvents, type UnappliedEvents } from '../billing/queries/events.ts';

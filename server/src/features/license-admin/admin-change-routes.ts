@@ -3,7 +3,7 @@ import * as contract from '@latchkey/contract';
 import type { App } from '#server/http/app-instance.ts';
 import { serveOperation } from '#server/http/serve-operation.ts';
 
-import { resendLicenseKey } from '../billing/key-emails/resend-license-key.ts';
+import { resendLicenseKey } from '../key-emails/resend-license-key.ts';
 import { reinstateAndSend } from '../billing/reinstate-license.ts';
 import * as changes from '../licenses/change-license.ts';
 import { changeOwner } from '../licenses/change-owner.ts';

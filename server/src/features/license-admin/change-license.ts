@@ -9,7 +9,7 @@ import { parseDateTime } from '@latchkey/contract';
 import { conflict, invalidRequest, licenseNotFound } from '#server/errors.ts';
 
 import { recordAccess } from '../audit/record-access.ts';
-import { rekeyAndSend } from '../billing/key-emails/send-replaced-key.ts';
+import { rekeyAndSend } from '../key-emails/send-replaced-key.ts';
 import {
   changeUpdates,
   extendLicense,

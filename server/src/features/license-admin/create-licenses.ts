@@ -13,7 +13,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Product } from '#server/config/catalog.ts';
 import { emptyToNull } from '#server/lib/text.ts';
 
-import { queueIssuedKey } from '../billing/key-emails/resend-license-key.ts';
+import { queueIssuedKey } from '../key-emails/resend-license-key.ts';
 import { ImportFileError } from '../imports/files/import-file-error.ts';
 import { readFile } from '../imports/files/read-file.ts';
 import { importLicenses } from '../imports/import-licenses.ts';

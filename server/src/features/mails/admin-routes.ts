@@ -35,7 +35,7 @@ import {
 } from '#server/http/require-operator.ts';
 import type { CsvColumns } from '#server/lib/csv.ts';
 
-import { resendKeyEmails } from '../billing/key-emails/requeue-emails.ts';
+import { resendKeyEmails } from '../key-emails/requeue-emails.ts';
 import type { ResendDependencies } from '../subscribers/resend-confirmation.ts';
 import { checkMailRelay } from './check-mail-relay.ts';
 import {

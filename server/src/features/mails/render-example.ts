@@ -7,14 +7,14 @@ import { parseMailbox } from '#server/mail/mailbox.ts';
 import type { RenderedMail } from '#server/mail/render-mail.ts';
 
 import type { Language } from '@latchkey/contract';
-import { findBuyerPage } from '../billing/key-emails/buyer-page.ts';
-import { exampleGiftNote, writeGiftNote } from '../billing/key-emails/write-gift-note.ts';
+import { findBuyerPage } from '../key-emails/buyer-page.ts';
+import { exampleGiftNote, writeGiftNote } from '../key-emails/write-gift-note.ts';
 import {
   exampleKeyEmail,
   exampleReplacedKey,
   writeKeyEmail,
   writeReplacedKeyEmail,
-} from '../billing/key-emails/write-key-email.ts';
+} from '../key-emails/write-key-email.ts';
 import { formatDateTime } from '#server/pages/format-date.ts';
 import { renderCodeMail } from '../buyers/mails/code-mail.ts';
 import { renderFreedMail } from '../buyers/mails/freed-mail.ts';

@@ -1,6 +1,6 @@
 import { notPossible } from '#server/errors.ts';
 
-import { resendKeyEmails } from '../billing/key-emails/requeue-emails.ts';
+import { resendKeyEmails } from '../key-emails/requeue-emails.ts';
 import { resendConfirmation, type ResendDependencies } from '../subscribers/resend-confirmation.ts';
 import { requireMail } from './list-mails.ts';
 

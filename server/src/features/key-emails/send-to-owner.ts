@@ -3,9 +3,9 @@ import type { Pool } from 'pg';
 import type { MailMessage } from '#server/mail/mail-transport.ts';
 import type { RenderedMail } from '#server/mail/render-mail.ts';
 
-import { findLicense, type LicenseRecord } from '../../licenses/queries/licenses.ts';
-import type { BillingDependencies } from '../dependencies.ts';
-import { listTransactionsOfLicense } from '../queries/purchases.ts';
+import { findLicense, type LicenseRecord } from '../licenses/queries/licenses.ts';
+import type { BillingDependencies } from '../billing/dependencies.ts';
+import { listTransactionsOfLicense } from '../billing/queries/purchases.ts';
 import { findBuyerPage } from './buyer-page.ts';
 import { findBuyerLocale } from './buyer-queries.ts';
 import { recordOwnerEmail } from './owner-email-queries.ts';

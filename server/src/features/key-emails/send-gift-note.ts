@@ -1,6 +1,6 @@
 /** Notifies the payer of a gift. */
-import type { BillingDependencies } from '../dependencies.ts';
-import type { TransactionKey } from '../queries/purchases.ts';
+import type { BillingDependencies } from '../billing/dependencies.ts';
+import type { TransactionKey } from '../billing/queries/purchases.ts';
 import { findBuyerLocale, listBoughtLicenses } from './buyer-queries.ts';
 import { claimGiftNote, findGift, releaseGiftNote } from './gift-queries.ts';
 import { recordOwnerEmail } from './owner-email-queries.ts';

@@ -3,11 +3,11 @@ import { describe, test } from 'node:test';
 
 import type { MailMessage, SendResult } from '#server/mail/mail-transport.ts';
 
-import { startTestService } from '../../../../test/harness.ts';
-import { activate, anyMachine, listMachines, validate } from '../../../../test/license-steps.ts';
-import { takeQueuedWork } from '../../../../test/take-queued-work.ts';
-import { DAY_MS, TEST_START } from '../../../../test/test-clock.ts';
-import { isKeyOf } from '../../licenses/license-key.ts';
+import { startTestService } from '../../../test/harness.ts';
+import { activate, anyMachine, listMachines, validate } from '../../../test/license-steps.ts';
+import { takeQueuedWork } from '../../../test/take-queued-work.ts';
+import { DAY_MS, TEST_START } from '../../../test/test-clock.ts';
+import { isKeyOf } from '../licenses/license-key.ts';
 import { rekeyAndSend, sendReplacedKey } from './send-replaced-key.ts';
 
 const sent: MailMessage[] = [];

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineStatement, queryRow, queryRows, type Queryable } from '#server/db/statement.ts';
 
-import type { TransactionKey } from '../queries/purchases.ts';
+import type { TransactionKey } from '../billing/queries/purchases.ts';
 import type { WaitReason } from './queries.ts';
 
 const KeyRow = Type.Object({ transactionId: Type.String(), provider: Type.String() });

@@ -9,7 +9,7 @@ import {
   type Queryable,
 } from '#server/db/statement.ts';
 
-import type { CustomerKey, TransactionKey } from '../queries/purchases.ts';
+import type { CustomerKey, TransactionKey } from '../billing/queries/purchases.ts';
 import type { WaitReason } from './queries.ts';
 
 const BoughtLicense = Type.Object({

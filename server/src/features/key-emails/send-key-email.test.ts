@@ -4,11 +4,11 @@ import { after, beforeEach, test } from 'node:test';
 import type { MailMessage, MailTransport, SendResult } from '#server/mail/mail-transport.ts';
 import { createSmtpTransport } from '#server/mail/smtp-transport.ts';
 
-import { readHeader, readParts, startMailRelay } from '../../../../test/mail-relay.ts';
-import { eventually } from '../../../../test/eventually.ts';
-import { startTestService, type TestOrder } from '../../../../test/harness.ts';
-import { TEST_START } from '../../../../test/test-clock.ts';
-import { queueKeyEmails } from '../queue-jobs.ts';
+import { readHeader, readParts, startMailRelay } from '../../../test/mail-relay.ts';
+import { eventually } from '../../../test/eventually.ts';
+import { startTestService, type TestOrder } from '../../../test/harness.ts';
+import { TEST_START } from '../../../test/test-clock.ts';
+import { queueKeyEmails } from '../billing/queue-jobs.ts';
 import { releaseEmailsWithoutMail } from './requeue-emails.ts';
 import { resendKeyEmails } from './requeue-emails.ts';
 import { sendKeyEmail } from './send-key-email.ts';

@@ -4,10 +4,10 @@ import { after, beforeEach, test } from 'node:test';
 import { suspendLicense } from '#server/features/licenses/change-license.ts';
 import { createSmtpTransport } from '#server/mail/smtp-transport.ts';
 
-import { emptyAuditLog } from '../../../../test/audit-log.ts';
-import { startTestService } from '../../../../test/harness.ts';
-import { readHeader, readParts, startMailRelay } from '../../../../test/mail-relay.ts';
-import { reinstateAndSend } from '../reinstate-license.ts';
+import { emptyAuditLog } from '../../../test/audit-log.ts';
+import { startTestService } from '../../../test/harness.ts';
+import { readHeader, readParts, startMailRelay } from '../../../test/mail-relay.ts';
+import { reinstateAndSend } from '../billing/reinstate-license.ts';
 import { resendKeyEmails } from './requeue-emails.ts';
 import { sendKeyEmail } from './send-key-email.ts';
 

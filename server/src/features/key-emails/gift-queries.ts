@@ -10,7 +10,7 @@ import {
   type Queryable,
 } from '#server/db/statement.ts';
 
-import type { TransactionKey } from '../queries/purchases.ts';
+import type { TransactionKey } from '../billing/queries/purchases.ts';
 
 const Gift = Type.Object({
   /** As the payer entered it. */

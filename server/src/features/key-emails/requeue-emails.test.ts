@@ -5,11 +5,11 @@ import { createPool } from '#server/db/pool.ts';
 import { createLog } from '#server/log.ts';
 import { createSmtpTransport } from '#server/mail/smtp-transport.ts';
 
-import { eventually } from '../../../../test/eventually.ts';
-import { createExternalHome } from '../../../../test/external-service.ts';
-import { startTestService } from '../../../../test/harness.ts';
-import type { ServiceProcess } from '../../../../test/service-process.ts';
-import type { PaddleApi } from '../providers/paddle/paddle-api.ts';
+import { eventually } from '../../../test/eventually.ts';
+import { createExternalHome } from '../../../test/external-service.ts';
+import { startTestService } from '../../../test/harness.ts';
+import type { ServiceProcess } from '../../../test/service-process.ts';
+import type { PaddleApi } from '../billing/providers/paddle/paddle-api.ts';
 import {
   releaseEmailsWithoutMail,
   queueLookUpsWithoutAddress,

@@ -1,13 +1,9 @@
 import type { Queryable } from '#server/db/statement.ts';
 import { addJobs } from '#server/jobs/add-jobs.ts';
 
-import {
-  rekeyLicense,
-  type RekeyedLicense,
-  type RekeyRequest,
-} from '../../licenses/rekey-license.ts';
-import type { LicenseChangeDependencies } from '../../licenses/dependencies.ts';
-import type { BillingDependencies } from '../dependencies.ts';
+import { rekeyLicense, type RekeyedLicense, type RekeyRequest } from '../licenses/rekey-license.ts';
+import type { LicenseChangeDependencies } from '../licenses/dependencies.ts';
+import type { BillingDependencies } from '../billing/dependencies.ts';
 import { sendToOwner } from './send-to-owner.ts';
 import { writeReplacedKeyEmail } from './write-key-email.ts';
 

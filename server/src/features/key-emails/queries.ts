@@ -10,7 +10,7 @@ import {
   type Queryable,
 } from '#server/db/statement.ts';
 
-import type { TransactionKey } from '../queries/purchases.ts';
+import type { TransactionKey } from '../billing/queries/purchases.ts';
 
 /** Why an e-mail waits; `look_up`: until its customer was looked up. */
 export type WaitReason = 'no_address' | 'no_mail' | 'look_up';

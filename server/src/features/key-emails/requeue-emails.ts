@@ -5,9 +5,9 @@ import type { Clock } from '#server/clock.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 import type { BackgroundTask } from '#server/jobs/background-task.ts';
 
-import { insertAuditEntry } from '../../audit/queries.ts';
-import type { BillingDependencies } from '../dependencies.ts';
-import { queueCustomerLookUps, queueKeyEmails } from '../queue-jobs.ts';
+import { insertAuditEntry } from '../audit/queries.ts';
+import type { BillingDependencies } from '../billing/dependencies.ts';
+import { queueCustomerLookUps, queueKeyEmails } from '../billing/queue-jobs.ts';
 import { releaseKeyEmails, resetKeyEmail, resetRefusedKeyEmails } from './backlog-queries.ts';
 import { listCustomersWithoutAddress } from './buyer-queries.ts';
 import { CLAIM_TIMEOUT_MS } from './send-key-email.ts';

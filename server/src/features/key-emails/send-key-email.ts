@@ -2,10 +2,10 @@
 import { inTransaction } from '#server/db/transaction.ts';
 import type { MailMessage, SendResult } from '#server/mail/mail-transport.ts';
 
-import { licenseKeyLabel } from '../../licenses/license-key.ts';
-import type { BillingDependencies } from '../dependencies.ts';
-import type { CustomerKey, TransactionKey } from '../queries/purchases.ts';
-import { queueCustomerLookUps, queueGiftNotes, queueKeyEmails } from '../queue-jobs.ts';
+import { licenseKeyLabel } from '../licenses/license-key.ts';
+import type { BillingDependencies } from '../billing/dependencies.ts';
+import type { CustomerKey, TransactionKey } from '../billing/queries/purchases.ts';
+import { queueCustomerLookUps, queueGiftNotes, queueKeyEmails } from '../billing/queue-jobs.ts';
 import { findBuyerPage } from './buyer-page.ts';
 import {
   findBuyerLocale,

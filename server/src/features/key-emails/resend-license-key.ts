@@ -8,12 +8,12 @@ import { licenseNotFound } from '#server/errors.ts';
 import { addJobs } from '#server/jobs/add-jobs.ts';
 import type { JobPayload } from '#server/jobs/job-definitions.ts';
 
-import { insertAuditEntry } from '../../audit/queries.ts';
-import { findLicense, type LicenseRecord } from '../../licenses/queries/licenses.ts';
-import { isUsable, licenseStatus } from '../../licenses/rules/status.ts';
-import type { BillingDependencies } from '../dependencies.ts';
-import { listTransactionsOfLicense, type TransactionKey } from '../queries/purchases.ts';
-import { queueKeyEmails } from '../queue-jobs.ts';
+import { insertAuditEntry } from '../audit/queries.ts';
+import { findLicense, type LicenseRecord } from '../licenses/queries/licenses.ts';
+import { isUsable, licenseStatus } from '../licenses/rules/status.ts';
+import type { BillingDependencies } from '../billing/dependencies.ts';
+import { listTransactionsOfLicense, type TransactionKey } from '../billing/queries/purchases.ts';
+import { queueKeyEmails } from '../billing/queue-jobs.ts';
 import { resetKeyEmail } from './backlog-queries.ts';
 import { listBoughtLicenses } from './buyer-queries.ts';
 import { CLAIM_TIMEOUT_MS, isSameAddress } from './send-key-email.ts';
