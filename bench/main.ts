@@ -188,9 +188,9 @@ async function measurePaymentsOnly(): Promise<void> {
 /** Measures reports of revenue, and prints them. */
 async function measureRevenueOnly(): Promise<void> {
   const payments = values.quick ? 50_000 : 1_000_000;
-  await measureAlone('Each report 200 times, sequentially', async (root) => {
+  await measureAlone('Each report 100 times, sequentially', async (root) => {
     const directory = values.data ?? join(root, 'revenue');
-    const measurements = await measureRevenue(directory, { payments, rounds: 200 });
+    const measurements = await measureRevenue(directory, { payments, rounds: 100 });
     return () => printMeasurements(measurements);
   });
 }

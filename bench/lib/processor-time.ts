@@ -18,6 +18,15 @@ export function readProcessorSecondsWithWorkers(pid: number): number {
   return [pid, ...workers].reduce((seconds, each) => seconds + readProcessorSeconds(each), 0);
 }
 
+/** Returns the processor time of a process and all that it and its children started and that still run, in seconds. */
+export function readProcessorSecondsOfTree(pid: number): number {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+  return children
+    .map(Number)
+    .filter((child) => child > 0)
+    .reduce((sum, child) => sum + readProcessorSecondsOfTree(child), readProcessorSeconds(pid));
+}
+
 /** Whether a process of the same user runs this program: the embedded PostgreSQL does not. */
 function isNode(pid: number): boolean {
   return readlinkSync(`/proc/${pid}/exe`) === process.execPath;

@@ -14,7 +14,7 @@ import {
 import { createLog } from '#server/log.ts';
 
 import { startServiceProcess } from '../lib/processes.ts';
-import { readProcessorSeconds } from '../lib/processor-time.ts';
+import { readProcessorSeconds, readProcessorSecondsOfTree } from '../lib/processor-time.ts';
 import { printProgress, type Measurement } from '../lib/report.ts';
 import { fillShop, SHOP_CATALOG } from '../revenue-data.ts';
 
@@ -51,7 +51,8 @@ export async function measureRevenue(
     return text;
   };
   try {
-    return [...measurements, ...(await timeReports(get, scale.rounds))];
+    const readProcessor = (): number => readProcessorSecondsOfTree(service.pid);
+    return [...measurements, ...(await timeReports({ get, readProcessor }, scale.rounds))];
   } finally {
     await service.stop();
   }
@@ -175,9 +176,13 @@ const FILTERS = {
   'in euros': '&currency=EUR&rates=USD:0.92,GBP:1.17,CAD:0.68,AUD:0.61,JPY:0.006,CHF:1.04',
 } as const;
 
-type Get = (path: string) => Promise<string>;
+interface Service {
+  readonly get: (path: string) => Promise<string>;
+  /** The processor time of the service and its database until now, in seconds. */
+  readonly readProcessor: () => number;
+}
 
-async function timeReports(get: Get, rounds: number): Promise<Measurement[]> {
+async function timeReports(service: Service, rounds: number): Promise<Measurement[]> {
   const measurements: Measurement[] = [];
   for (const by of DIVISIONS) {
     for (const [filter, query] of Object.entries(FILTERS)) {
@@ -186,7 +191,7 @@ async function timeReports(get: Get, rounds: number): Promise<Measurement[]> {
         ['CSV', `/export?by=${by}${query}`],
       ] as const) {
         const isHuge = format === 'CSV' && by === 'month,product,country,provider';
-        const times = await timeReport(get, path, isHuge ? Math.ceil(rounds / 20) : rounds);
+        const times = await timeReport(service, path, isHuge ? Math.ceil(rounds / 20) : rounds);
         measurements.push(...toPercentiles(`${by}, ${filter}, ${format}`, times, isHuge));
       }
     }
@@ -194,29 +199,44 @@ async function timeReports(get: Get, rounds: number): Promise<Measurement[]> {
   return measurements;
 }
 
-async function timeReport(get: Get, path: string, rounds: number) {
+interface ReportTimes {
+  /** In milliseconds, the shortest first. */
+  readonly times: readonly number[];
+  /** Of a report on average, in milliseconds. */
+  readonly processor: number;
+  readonly bytes: number;
+}
+
+async function timeReport(
+  { get, readProcessor }: Service,
+  path: string,
+  rounds: number,
+): Promise<ReportTimes> {
   const times: number[] = [];
   let bytes = 0;
+  const before = readProcessor();
   for (let round = 0; round < rounds; round += 1) {
     const begun = performance.now();
     bytes = (await get(path)).length;
     times.push(performance.now() - begun);
   }
-  return { times: times.sort((a, b) => a - b), bytes };
+  const processor = ((readProcessor() - before) * 1_000) / rounds;
+  return { times: times.sort((a, b) => a - b), processor, bytes };
 }
 
 /** @param isHuge a file of all rows, which is sent while its pages are read, has no goal */
 function toPercentiles(
   name: string,
-  { times, bytes }: { readonly times: readonly number[]; readonly bytes: number },
+  { times, processor, bytes }: ReportTimes,
   isHuge: boolean,
 ): Measurement[] {
   const at = (share: number): number => times[Math.floor(times.length * share)] ?? Number.NaN;
   const goal = isHuge ? {} : { goal: { atMost: SLOWEST_REPORT_MS } };
   const size = `${(bytes / 1_000).toFixed(0)} kB`;
-  printProgress(`${name}: ${at(0.99).toFixed(1)} ms`);
+  printProgress(`${name}: ${at(0.99).toFixed(1)} ms, processor ${processor.toFixed(1)} ms`);
   return [
     { name: `${name} (${size}), p50`, value: at(0.5), unit: 'ms' },
     { name: `${name} (${size}), p99`, value: at(0.99), unit: 'ms', ...goal },
+    { name: `${name} (${size}), processor time`, value: processor, unit: 'ms' },
   ];
 }
