@@ -168,6 +168,11 @@ const Payment = Type.Object({
   /** What an operator has to know about the payment: a sentence. Absent: nothing. */
   problem: Type.Optional(Text),
   total: Amount,
+  /**
+   * What a part of a split order adds to revenue. It is no total, because a return names the order and may be of another
+   * part. Absent: the order is not split.
+   */
+  part: Type.Optional(Type.Object({ total: Type.Number(), tax: Type.Optional(Type.Number()) })),
   ...money,
   /** What the provider keeps of the total. Absent: not reported. */
   fee: Type.Optional(Type.Number()),

@@ -128,6 +128,21 @@ describe('a completed order', () => {
     );
   });
 
+  test('of several subscriptions divides its money, with the tax, among them to the last cent', () => {
+    const items = [
+      { subtotal: 9.99, subscription: { subscriptionId: 'fssub_1' } },
+      { subtotal: 99, subscription: { subscriptionId: 'fssub_2', product: 'team' } },
+    ];
+    const event = fastSpringOrder({ total: 129.7, data: { tax: 20.71 }, items });
+    assert.deepEqual(
+      listPayments(event).map(({ part }) => part),
+      [
+        { total: 1_189, tax: 190 },
+        { total: 11_781, tax: 1_881 },
+      ],
+    );
+  });
+
   test('of a gift belongs to the recipient', () => {
     const recipient = { first: 'Bob', last: 'B', email: 'bob@example.com', account: 'fsacc_bob' };
     const [payment] = listPayments(fastSpringOrder({ data: { recipients: [{ recipient }] } }));

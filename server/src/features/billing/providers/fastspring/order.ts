@@ -5,6 +5,7 @@ import {
   type PaymentFact,
   type SubscriptionFact,
 } from '../../facts.ts';
+import { splitAmount } from '../../rules/revenue/measures.ts';
 import type { Interpretation, ProviderEvent } from '../adapter.ts';
 import { readOrderOptions } from '../custom-data.ts';
 import {
@@ -52,20 +53,42 @@ export function readOrder(event: ProviderEvent): Interpretation {
   const rest = items.filter((item) => !others.includes(item));
   // A part of a split order has the amounts of its lines: the return of one part must not pay back another.
   const common = readCommon(others.length > 0 ? { ...order, total: null } : order, event);
+  const [part, ...parts] = splitOrder(order, [rest, ...others.map((item) => [item])]);
   return [
     {
       ...common,
       transactionId: orderId,
       ...toPurchase(first, rest, common.occurredAt),
+      ...(others.length > 0 ? part : {}),
       ...(items.length === 0 ? { problem: NO_ITEMS } : {}),
     },
-    ...others.map((item) => ({
+    ...others.map((item, index) => ({
       ...common,
       transactionId: nameSubscriptionOfOrder(orderId, item.subscriptionId ?? ''),
       ...toPurchase(item, [item], common.occurredAt),
+      ...parts[index],
     })),
     ...items.flatMap(({ subscription }) => toSnapshots(subscription, event, null)),
   ];
+}
+
+/** Divides the money of an order, with its tax, among parts by the amounts of their lines; nothing if one is unknown. */
+function splitOrder(
+  order: JsonObject,
+  parts: readonly (readonly Item[])[],
+): readonly Pick<PaymentFact, 'part'>[] {
+  const total = readAmount(order['total'], order['currency']);
+  const amounts = parts.map((items) =>
+    items.reduce((sum, { line }) => sum + (line?.total ?? Number.NaN), 0),
+  );
+  if (total === null || amounts.some((amount) => !(amount >= 0))) return [];
+  const { tax } = readTax(readAmount(order['tax'], order['currency']), total);
+  const totals = splitAmount(total, amounts);
+  const taxes = tax === undefined ? [] : splitAmount(tax, amounts);
+  return totals.map((own, index) => {
+    const ownTax = taxes[index];
+    return { part: { total: own, ...(ownTax === undefined ? {} : { tax: ownTax }) } };
+  });
 }
 
 function toPurchase(

@@ -71,11 +71,18 @@ function findEnd(
   const newest = snapshots.at(-1);
   const ends = [
     paidUntil,
-    findRefund(payment, adjustments, null),
+    findRefundOf(payment, adjustments),
     newest?.status === 'canceled' ? (newest.canceledAt ?? newest.occurredAt) : null,
     newest?.status === 'paused' ? (newest.pausedAt ?? newest.occurredAt) : null,
   ];
   return new Date(Math.min(...ends.flatMap((end) => end?.getTime() ?? [])));
+}
+
+/** A return of a split order pays back the lines that it names. */
+function findRefundOf(payment: MergedPayment, adjustments: PurchaseFacts['adjustments']) {
+  if (payment.part === undefined) return findRefund(payment, adjustments, null);
+  const line = payment.lines.find(({ cycle }) => cycle !== null);
+  return findRefund({ ...payment, total: null }, adjustments, line?.lineId ?? null);
 }
 
 function countMonths({ interval, frequency }: BillingCycle): number {

@@ -14,7 +14,9 @@ export function computeRevenue({ facts }: Purchase, nameProduct: NameProduct): R
 }
 
 function listCountedPayments(facts: PurchaseFacts): MergedPayment[] {
-  return listSeparatePayments(facts).filter(({ total }) => (total ?? 0) > 0);
+  return listSeparatePayments(facts)
+    .map((payment) => (payment.part === undefined ? payment : { ...payment, ...payment.part }))
+    .filter(({ total }) => (total ?? 0) > 0);
 }
 
 /**
@@ -90,14 +92,25 @@ function listMoneyBack(adjustments: readonly AdjustmentFact[], payment: PaymentF
   });
 }
 
-function amountOf(fact: AdjustmentFact, { total, currency }: PaymentFact, back: number): number {
+function amountOf(fact: AdjustmentFact, payment: PaymentFact, back: number): number {
+  const { total, currency } = payment;
   const rest = (total ?? 0) - back;
   if (fact.full === true) return rest;
+  if (payment.part !== undefined) return amountOfPart(fact, payment);
   const isOther =
     fact.currency !== undefined && currency !== undefined && fact.currency !== currency;
   if (isOther) return 0;
   const lines = fact.lines.reduce((sum, line) => sum + (line.total ?? 0), 0);
   return fact.total ?? (lines > 0 ? lines : fact.effect === 'refund' ? 0 : rest);
+}
+
+/** Of a split order: what came back of the lines of this part, with their tax, which the amounts of lines do not contain. */
+function amountOfPart(fact: AdjustmentFact, { lines, total }: PaymentFact): number {
+  const own = new Set(lines.map(({ lineId }) => lineId));
+  const returned = fact.lines.filter(({ lineId }) => own.has(lineId));
+  const whole = lines.reduce((sum, line) => sum + (line.total ?? 0), 0);
+  const back = returned.reduce((sum, line) => sum + (line.total ?? 0), 0);
+  return whole === 0 ? 0 : Math.round((back * (total ?? 0)) / whole);
 }
 
 /** The tax of a part of a payment. */
