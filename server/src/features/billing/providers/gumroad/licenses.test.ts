@@ -165,7 +165,21 @@ describe('a look-up', () => {
     assert.match(question?.ignoredBecause ?? '', /^Needs attention: /u);
   });
 
-  test('of a part that was paid back in dollars reports the amount, and in another currency none', () => {
+  test('of a part that was paid back in another currency reports the same share of the dollars', () => {
+    // The sale of 19.99 dollars.
+    const part = { amount_refundable_in_currency: '13.50', formatted_display_price: '€18' };
+    assert.deepEqual(refundOf(part), [false, 500, 'USD']);
+    const membership = { ...part, formatted_display_price: '€18.00 a month' };
+    assert.deepEqual(refundOf(membership), [false, 500, 'USD']);
+    const yen = { currency_symbol: '¥', amount_refundable_in_currency: '1500' };
+    assert.deepEqual(refundOf({ ...yen, formatted_display_price: '¥2,000' }), [false, 500, 'USD']);
+    for (const price of ['$18', '€', '€0', '€18,00.5.1', null]) {
+      const fields = { ...part, formatted_display_price: price };
+      assert.deepEqual(refundOf(fields), [false, null, undefined], String(price));
+    }
+  });
+
+  test('of a part that was paid back in dollars reports the amount, and in another currency without its price none', () => {
     const dollars = { currency_symbol: '$', amount_refundable_in_currency: '14.99' };
     assert.deepEqual(refundOf(dollars), [false, 500, 'USD']);
     assert.deepEqual(refundOf({}), [false, null, undefined]);

@@ -28,6 +28,7 @@ const SALE_FIELDS = [
   'gumroad_fee',
   'currency_symbol',
   'amount_refundable_in_currency',
+  'formatted_display_price',
   'email',
   'purchase_email',
   'full_name',

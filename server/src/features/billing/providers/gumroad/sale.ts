@@ -207,18 +207,32 @@ function readMoneyBack(
   ];
 }
 
-/** In dollars, with cents. */
-const DOLLARS = /^\d{1,9}(?:\.\d{1,2})?$/;
+/** Such as `1999.50`: amounts have at most two decimals. */
+const DECIMAL = /^\d{1,9}(?:\.\d{1,2})?$/;
 
 /**
- * Reads how much of a sale in dollars was paid back, in cents; null if it is not known. Gumroad reports what can still be refunded, in the
- * currency of the product, and the price in dollars.
+ * Reads how much of a sale was paid back, in cents of dollars; null if it is not known. Gumroad reports what can still be refunded in
+ * the currency of the product, and the price in dollars: in another currency it is the same share of the price that buyers saw.
  */
 function readRefunded(sale: JsonObject): number | null {
   const price = readInteger(sale['price']);
-  const left = readText(sale['amount_refundable_in_currency']);
-  if (price === null || left === null || sale['currency_symbol'] !== '$') return null;
-  if (!DOLLARS.test(left)) return null;
-  const refunded = price - Math.round(Number(left) * 100);
+  const left = readDecimal(readText(sale['amount_refundable_in_currency']));
+  if (price === null || left === null) return null;
+  const displayed = sale['currency_symbol'] === '$' ? price / 100 : readDisplayed(sale);
+  if (displayed === null || displayed <= 0) return null;
+  const refunded = price - Math.round((price * left) / displayed);
   return refunded > 0 ? refunded : null;
+}
+
+function readDecimal(text: string | null): number | null {
+  return text !== null && DECIMAL.test(text) ? Number(text) : null;
+}
+
+/** Reads a price such as `€1,999.50 a month`. */
+function readDisplayed(sale: JsonObject): number | null {
+  const symbol = readText(sale['currency_symbol']);
+  const text = readText(sale['formatted_display_price']);
+  if (symbol === null || text === null || !text.startsWith(symbol)) return null;
+  const [amount = ''] = text.slice(symbol.length).trim().split(' ');
+  return readDecimal(amount.replaceAll(',', ''));
 }
