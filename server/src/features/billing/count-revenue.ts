@@ -66,9 +66,14 @@ function createProductNamer(
     .flatMap((transaction) => lines.get(nameTransaction(transaction)) ?? [])
     .flatMap((line) => line.sales ?? []);
   const sold = new Map(sales.map(({ priceId, productId }) => [priceId, productId]));
-  const { findPrice } = withRepairs(catalog, facts);
+  const { findPrice, findUpdatesPrice } = withRepairs(catalog, facts);
   return (priceId) =>
-    sold.get(priceId) ?? findPrice(facts.provider, priceId)?.id ?? sold.get('') ?? '';
+    sold.get(priceId) ??
+    findPrice(facts.provider, priceId)?.id ??
+    // What renews updates is sold for a product, and has no license.
+    findUpdatesPrice?.(facts.provider, priceId)?.id ??
+    sold.get('') ??
+    '';
 }
 
 function nameTransaction({ provider, transactionId }: TransactionKey): string {

@@ -13,6 +13,7 @@ import {
 import { deliverPaddle, postPaddle } from '../../../test/payment-providers/paddle-steps.ts';
 import { testCatalog } from '../../../test/test-catalog.ts';
 import { applyCatalogToSold } from './apply-catalog-to-sold.ts';
+import { rollUpDueRevenue } from './roll-up-revenue.ts';
 import { changeUpdates } from '../licenses/change-license.ts';
 
 const [STUDIO, RENEWAL] = ['pri_01studio0000000000000000', 'pri_01renewal000000000000000'];
@@ -83,6 +84,19 @@ describe('a purchase of updates', () => {
     const receipt = await buy('ann', 'year', 200);
     assert.deepEqual([receipt.status, receipt.message], ['processed', null]);
     assert.deepEqual(await read('ann'), [[730, null]]);
+  });
+
+  test('is counted into revenue for its product', async () => {
+    await buy('counted', 'studio', 0);
+    await buy('counted', 'year', 100, { transaction_id: 'counted-year', currency: 'EUR' });
+    await rollUpDueRevenue(context);
+    const { rows } = await pool.query<{ entries: string }>(
+      "select entries from billing_revenue where transaction_id = 'counted-year'",
+    );
+    assert.match(
+      rows[0]?.entries ?? '',
+      /"day":"2027-06-01","productId":"studio","measures":\{"payments":1,/u,
+    );
   });
 
   test('is listed with its license, and its license and the timeline with it', async () => {

@@ -39,13 +39,18 @@ function withPaidBack(facts: PurchaseFacts): PurchaseFacts {
 export function withoutSubscriptionOrders(facts: PurchaseFacts): PurchaseFacts {
   if (providerOf(facts.provider) !== 'lemonsqueezy') return facts;
   const variants = new Set(
-    facts.snapshots.flatMap(({ lines }) => lines.map(({ priceId }) => `once:${priceId}`)),
+    facts.snapshots.flatMap(({ lines }) => lines.map(({ priceId }) => nameOrdered(priceId))),
   );
   const payments = facts.payments.map((payment) => ({
     ...payment,
     lines: payment.lines.filter(({ priceId }) => !variants.has(priceId)),
   }));
   return { ...facts, payments };
+}
+
+/** Names the variant of a subscription as an order of Lemon Squeezy does, which does not say whether it is one. */
+export function nameOrdered(variantId: string): string {
+  return `once:${variantId}`;
 }
 
 /** Finds the checkout: the oldest purchase, because providers may report later charges as purchases too. */

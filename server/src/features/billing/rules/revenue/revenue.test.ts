@@ -18,11 +18,12 @@ import { splitAmount } from './measures.ts';
 import { summarizeRevenue, type RevenueSums } from './summarize-revenue.ts';
 
 /** Lists what facts add to revenue, as `day product measures`. */
-function list(facts: readonly BillingFact[]): string[] {
+function list(
+  facts: readonly BillingFact[],
+  provider: 'paddle' | 'lemonsqueezy' | 'fastspring' = 'paddle',
+): string[] {
   const entries = facts.flatMap((fact, index) =>
-    fact.kind === 'customer'
-      ? []
-      : [{ provider: 'paddle' as const, eventId: `evt_${index}`, fact }],
+    fact.kind === 'customer' ? [] : [{ provider, eventId: `evt_${index}`, fact }],
   );
   return groupPurchases(entries)
     .flatMap((purchase) => computeRevenue(purchase, (priceId) => priceId))
@@ -34,6 +35,10 @@ function recurring(facts: readonly BillingFact[]): string[] {
 }
 
 const EUR = { currency: 'EUR', tax: 160, country: 'DE' } as const;
+
+const MONTH = { interval: 'month', frequency: 1 } as const;
+const MONTHLY_A = [line('a', { cycle: MONTH })];
+const MONTHLY_B = [line('b', { cycle: MONTH })];
 
 describe('money', () => {
   test('a cart is divided by the totals of its lines, to the last cent', () => {
@@ -77,6 +82,55 @@ describe('money', () => {
         '2027-03-01 a {"payments":1,"gross":1000,"tax":160,"fees":0}',
       ]);
     }
+  });
+
+  test('the first order of a subscription at Lemon Squeezy counts for its product, and recurs', () => {
+    const order = payment({ lines: [line('once:7')], subscriptionId: 'sub_1', ...EUR });
+    const started = snapshot(month(3), 'active', 3, { lines: [line('7', { cycle: MONTH })] });
+    assert.deepEqual(list([order, started], 'lemonsqueezy'), [
+      '2027-03-01 7 {"payments":1,"gross":1000,"tax":160,"fees":0}',
+      '2027-03-01 7 {"mrrNew":840,"subscriptionsNew":1}',
+      '2027-04-02 7 {"mrrLost":-840,"subscriptionsLost":1}',
+    ]);
+    const once = payment({ lines: [line('once:8')], ...EUR });
+    assert.match(list([once], 'lemonsqueezy').join(), /^2027-03-01 once:8 /u);
+  });
+
+  test('a charge for a change counts for the product after it', () => {
+    const charge = renewal(3, { origin: 'change', occurredAt: month(3, 9), lines: [], total: 400 });
+    const facts = [
+      checkout({ lines: MONTHLY_A, subscriptionId: 'sub_1', ...EUR }),
+      snapshot(month(3), 'active', 3, { lines: MONTHLY_A }),
+      charge,
+      snapshot(new Date(month(3, 9).getTime() + 60_000), 'active', 3, { lines: MONTHLY_B }),
+      snapshot(month(3, 20), 'active', 3, { lines: MONTHLY_A }),
+    ];
+    assert.ok(
+      list(facts).some((each) => each.startsWith('2027-03-01 b {"payments":1,"gross":400')),
+    );
+  });
+
+  test('a part of a split order counts its money, and what was returned of its own lines', () => {
+    const [own, other] = [line('a', { total: 840 }), line('b', { total: 4_200 })];
+    const split = payment({
+      lines: [own],
+      total: null,
+      part: { total: 1_000, tax: 160 },
+      currency: 'EUR',
+    });
+    const paid = '2027-03-01 a {"payments":1,"gross":1000,"tax":160,"fees":0}';
+    const back = '2027-03-01 a {"refunds":1000,"refundedTax":160}';
+    const listOf = (sold: (typeof own)[]) => {
+      const lines = sold.map(({ lineId, total }) => ({ lineId, total, full: null }));
+      const returned = adjustment({ full: null, total: 6_000, currency: 'EUR', lines });
+      return list([split, returned], 'fastspring');
+    };
+    assert.deepEqual(listOf([other]), [paid]);
+    assert.deepEqual(listOf([own, other]), [paid, back]);
+    assert.deepEqual(listOf([{ ...own, total: 420 }]), [
+      paid,
+      '2027-03-01 a {"refunds":500,"refundedTax":80}',
+    ]);
   });
 
   test('an invoice of a checkout that counts is not counted again', () => {
