@@ -12,6 +12,7 @@ const Row = Type.Object({
   month: Text,
   provider: Text,
   country: Text,
+  product: Text,
   currency: Type.String(),
   decimals: Type.Integer(),
   payments: Type.Integer(),
@@ -28,7 +29,12 @@ type Row = Static<typeof Row>;
 const Answer = Type.Object({ rows: Type.Array(Row), pending: Type.Literal(0) });
 
 /** What revenue is requested by, from the whole to its parts. */
-const GROUPINGS = [['provider'], ['month', 'provider', 'country']] as const;
+const GROUPINGS = [
+  ['provider'],
+  ['month', 'provider', 'country'],
+  ['month', 'product'],
+  ['provider', 'product', 'country'],
+] as const;
 type Dimension = (typeof GROUPINGS)[number][number];
 
 const DECIMALS: Readonly<Record<string, number>> = { EUR: 2, USD: 2, JPY: 0 };

@@ -83,6 +83,16 @@ const PLANTED: Readonly<Record<string, readonly [plant: string, undo: string, fo
     `update billing_revenue_summaries set country = 'AT' where country = 'DE'`,
     /^revenue of 2026-\d\d \w+ DE EUR: .*, not nothing$/,
   ],
+  'revenue of another product': [
+    `update billing_revenue_summaries set product_id = 'gone' where product_id = 'pro'`,
+    `update billing_revenue_summaries set product_id = 'pro' where product_id = 'gone'`,
+    /^revenue of 2026-\d\d gone \w+: .*, not nothing$/,
+  ],
+  'revenue of a product in another country': [
+    `update billing_revenue_months set country = 'DE' where product_id = 'pro' and country = 'AT'`,
+    `update billing_revenue_months set country = 'AT' where product_id = 'pro' and country = 'DE'`,
+    /^revenue of \w+ pro DE EUR: .*, not nothing$/,
+  ],
 };
 
 describe('finds', () => {

@@ -24,6 +24,8 @@ export interface Entry {
   readonly currency: string;
   /** Null: the provider does not report it. */
   readonly country: string | null;
+  /** Null: the catalogue lacks its price. */
+  readonly product: string | null;
   readonly sums: Partial<Readonly<Sums>>;
 }
 
@@ -103,13 +105,14 @@ function enterReturn(returned: Returned, left: Map<Paid, { amount: number; tax: 
   return { ...keyOf(returned, payment), sums };
 }
 
-function keyOf({ day }: AnyHappening, { buyer }: Paid): Omit<Entry, 'sums'> {
+function keyOf({ day }: AnyHappening, { buyer, plan }: Paid): Omit<Entry, 'sums'> {
   const { provider, market } = buyer;
   return {
     month: toDate(day).toISOString().slice(0, 7),
     provider,
     currency: market.currency,
     country: reportsCountry(provider) ? market.country : null,
+    product: plan.product,
   };
 }
 
