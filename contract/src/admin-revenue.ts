@@ -78,7 +78,7 @@ const RevenueRow = Type.Object(
     tax: amount('Of the gross.'),
     refunds: amount('What was refunded in the month of the refund, tax included.'),
     refunded_tax: amount('Of the refunds.'),
-    disputes: amount('What open chargebacks took back, tax included.'),
+    disputes: amount('What open chargebacks deduct, tax included.'),
     disputed_tax: amount('Of the disputes.'),
     net: amount('Gross without tax, refunds and disputes.'),
     fees: amount('What providers kept, as far as they report it; contained in net.'),

@@ -15,7 +15,7 @@ function findRepeated(values: readonly string[]): string[] {
   return values.filter((value, index) => values.indexOf(value) !== index);
 }
 
-test('each operation has an id and an address of its own', () => {
+test('each operation has a unique id and address', () => {
   assert.ok(adminOperations.length > 3);
   assert.deepEqual(findRepeated(adminOperations.map(({ id }) => id)), []);
   assert.deepEqual(

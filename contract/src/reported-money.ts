@@ -114,7 +114,7 @@ const CustomerTotal = Type.Object(
     gross: sum('What was paid, tax included.'),
     tax: sum('Of the gross.'),
     refunds: sum('What was refunded, tax included.'),
-    disputes: sum('What open chargebacks took back, tax included.'),
+    disputes: sum('What open chargebacks deduct, tax included.'),
     net: sum('Gross without tax, refunds and disputes.'),
   },
   { $id: 'CustomerTotal', description: 'Totals of a currency, as in the report of revenue.' },

@@ -1,7 +1,7 @@
 import { productAfter, type Good, type ProductId, type Seller } from './goods.ts';
 import type { SubscriptionModel } from './model-subscription.ts';
 
-/** What somebody bought. Days count from the start of the story. */
+/** A purchase. Days count from the start of the story. */
 export interface Purchase {
   readonly number: number;
   readonly day: number;

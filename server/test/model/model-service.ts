@@ -20,7 +20,7 @@ export async function startModelService(): Promise<TestService> {
   return service;
 }
 
-interface Told {
+interface Delivery {
   readonly steps: readonly Step[];
   readonly hasUpgrades: boolean;
   /** Draws the order of delivery. */
@@ -40,7 +40,7 @@ let stories = 0;
 /** Delivers a story, and returns its outcomes. */
 export async function tell(
   service: TestService,
-  { steps, hasUpgrades, seeds }: Told,
+  { steps, hasUpgrades, seeds }: Delivery,
 ): Promise<Outcomes> {
   stories += 1;
   const start = stories * 100;

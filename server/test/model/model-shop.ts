@@ -64,7 +64,7 @@ function isServed(purchase: Purchase): boolean {
   return isReturned || (isKnown && (hasKey || renews !== null));
 }
 
-/** A license is renewed by whoever has it, or for whoever has it, and not by a test. */
+/** A license is renewed by its owner, or for its owner, and not by a test. */
 function hasObstacle(purchase: Purchase, renews: Purchase): boolean {
   const owner = ownerOf(renews);
   const isOthers = owner !== purchase.payer && owner !== purchase.giftTo;

@@ -1,4 +1,4 @@
-/** The end of updates: whoever pays for days gets them after those that he has. */
+/** The end of updates: days that are paid for follow those that the license has. */
 import { combineParts, isTakenBack } from './model-license.ts';
 import { ownerOf, type Part, type Purchase } from './model-purchase.ts';
 

@@ -74,7 +74,7 @@ interface SaleEntries {
 }
 
 /**
- * Lists the updates that were sold with licenses. The newest upgrade decides whether there is an end, until it is taken back. A purchase
+ * Lists the updates that were sold with licenses. The newest upgrade decides whether there is an end, until it is refunded. A purchase
  * that changes nothing of its license does not change its updates.
  * @param sold with all lines of each license
  * @param known as stored
@@ -127,7 +127,7 @@ function isTakenOver(entry: UpdatesEntry, lines: readonly SoldLine[]): boolean {
   return isIssuedKey(entry.lineKey) && isOfLicense && !isCurrent;
 }
 
-/** Whether a line changes a license to another product, and was not taken back. */
+/** Whether a line changes a license to another product, and was not refunded. */
 function isUpgrade({ draft, line }: SoldLine, base: string | null): boolean {
   if (line.renews !== true || base === null || draft.product === null) return false;
   return draft.product.id !== base && (draft.refundedAt ?? draft.disputedAt) === null;
