@@ -122,7 +122,7 @@ export const FEATURES: readonly ImportRule[] = [
   ),
   rule('features/entitlements', 'features/licenses/rules features/audit/queries.ts'),
   rule('features/spread', 'features/audit/queries.ts'),
-  rule('features/fleet', 'features/audit/queries.ts features/audit/record-access.ts'),
+  rule('features/fleet', 'features/audit/queries.ts'),
   rule('features/suppressions', 'features/audit'),
   rule(
     'features/search',
@@ -195,7 +195,8 @@ export const FEATURES: readonly ImportRule[] = [
   rule(
     'features/outgoing-webhooks',
     `
-    features/licenses/rules features/licenses/queries features/licenses/terms.ts features/audit`,
+    features/licenses/rules features/licenses/queries features/licenses/terms.ts
+    features/audit/queries.ts`,
   ),
   rule('features/imports', 'features/licenses features/billing features/audit/queries.ts'),
   rule(

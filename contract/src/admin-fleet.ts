@@ -1,6 +1,9 @@
 import { type Static, Type } from 'typebox';
 
 import { expectedVersion, reason } from './admin-list.ts';
+import { Done } from './admin-session.ts';
+import { collectionResource } from './list-resource.ts';
+import { operation } from './operation.ts';
 import { dateTime, integer, ref, text, uuid } from './schema.ts';
 
 /** How many servers the list has at most. */
@@ -25,7 +28,7 @@ const labels = {
   examples: [['web', 'berlin']],
 };
 
-export const FleetServer = Type.Object(
+const FleetServer = Type.Object(
   {
     id: uuid({ examples: ['0190a6b2-7c1e-7d32-9c41-3f5f0a1b2c3d'] }),
     name: Type.String(name),
@@ -42,15 +45,19 @@ export const FleetServer = Type.Object(
 );
 export type FleetServer = Static<typeof FleetServer>;
 
-export const FleetServers = Type.Object(
-  {
-    items: Type.Array(ref(FleetServer), {
-      description: `All servers, by name: at most ${MAX_FLEET_SERVERS}.`,
-    }),
-  },
-  { $id: 'FleetServers' },
-);
-export type FleetServers = Static<typeof FleetServers>;
+export const fleetServers = collectionResource({
+  id: 'FleetServers',
+  name: 'fleet_server',
+  title: 'fleet servers',
+  path: 'fleet-servers',
+  item: FleetServer,
+  permissions: { read: 'fleet-servers:read', export: 'fleet-servers:export' },
+  columns: ['id', 'name', 'address', 'labels', 'created_at'],
+  separator: ',',
+});
+
+/** The path of an operation on one server. */
+const FleetServerPath = Type.Object({ id: uuid() });
 
 const entry = {
   name: text({ ...name, minLength: 1, maxLength: MAX_FLEET_NAME_LENGTH }),
@@ -67,27 +74,61 @@ const entry = {
   }),
 };
 
-export const FleetServerEntry = Type.Object(entry, { $id: 'FleetServerEntry' });
+const FleetServerEntry = Type.Object(entry, { $id: 'FleetServerEntry' });
 export type FleetServerEntry = Static<typeof FleetServerEntry>;
 
-export const FleetServerCreate = Type.Object(
+const FleetServerCreate = Type.Object(
   { ...entry, reason: Type.Optional(reason) },
   { $id: 'FleetServerCreate' },
 );
-export type FleetServerCreate = Static<typeof FleetServerCreate>;
 
-export const FleetServerUpdate = Type.Object(
+export const addFleetServer = operation({
+  id: 'addFleetServer',
+  method: 'POST',
+  path: 'fleet-servers',
+  summary: 'Add a server',
+  description: 'Consoles that are open connect to it after their page is loaded again.',
+  permission: 'fleet-servers:change',
+  body: ref(FleetServerCreate),
+  response: ref(FleetServer, 'The server.'),
+  errors: ['not_possible'],
+});
+
+const FleetServerUpdate = Type.Object(
   { ...entry, expected_version: expectedVersion, reason: Type.Optional(reason) },
   { $id: 'FleetServerUpdate' },
 );
-export type FleetServerUpdate = Static<typeof FleetServerUpdate>;
 
-export const FleetServerRemoval = Type.Object(
+export const updateFleetServer = operation({
+  id: 'updateFleetServer',
+  method: 'POST',
+  path: 'fleet-servers/:id/update',
+  summary: 'Change the name, the address and the labels of a server',
+  permission: 'fleet-servers:change',
+  params: FleetServerPath,
+  body: ref(FleetServerUpdate),
+  response: ref(FleetServer, 'The changed server.'),
+  errors: ['not_found', 'conflict', 'not_possible'],
+});
+
+const FleetServerRemoval = Type.Object(
   { expected_version: expectedVersion, reason: Type.Optional(reason) },
   { $id: 'FleetServerRemoval' },
 );
 
-export const FleetImport = Type.Object(
+export const removeFleetServer = operation({
+  id: 'removeFleetServer',
+  method: 'POST',
+  path: 'fleet-servers/:id/remove',
+  summary: 'Remove a server from the list',
+  permission: 'fleet-servers:change',
+  params: FleetServerPath,
+  body: ref(FleetServerRemoval),
+  response: ref(Done, 'The server is not listed any more; its agent is unchanged.'),
+  errors: ['not_found', 'conflict'],
+});
+
+const FleetImport = Type.Object(
   {
     servers: Type.Array(ref(FleetServerEntry), {
       description: 'One whose address is listed replaces the name and the labels.',
@@ -99,7 +140,7 @@ export const FleetImport = Type.Object(
   { $id: 'FleetImport' },
 );
 
-export const FleetImported = Type.Object(
+const FleetImported = Type.Object(
   {
     added: integer({ minimum: 0, maximum: MAX_FLEET_SERVERS, examples: [12] }),
     changed: integer({
@@ -114,16 +155,19 @@ export const FleetImported = Type.Object(
 );
 export type FleetImported = Static<typeof FleetImported>;
 
-/** The path of an operation on one server. */
-export const FleetServerPath = Type.Object({ id: uuid() });
+/** 500 servers with long names take a third of it. */
+const MAX_IMPORT_BYTES = 512 * 1_024;
 
-export const fleetSchemas = [
-  FleetServer,
-  FleetServers,
-  FleetServerEntry,
-  FleetServerCreate,
-  FleetServerUpdate,
-  FleetServerRemoval,
-  FleetImport,
-  FleetImported,
-] as const;
+export const importFleetServers = operation({
+  id: 'importFleetServers',
+  method: 'POST',
+  path: 'fleet-servers/import',
+  summary: 'Add several servers, or none',
+  description:
+    'A server whose address is listed gets the name and the labels of the import. If one entry is invalid, nothing changes.',
+  permission: 'fleet-servers:change',
+  body: ref(FleetImport),
+  maxBodyBytes: MAX_IMPORT_BYTES,
+  response: ref(FleetImported, 'How the list changed.'),
+  errors: ['not_possible'],
+});

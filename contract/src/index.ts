@@ -2,11 +2,9 @@ import type { TSchema } from 'typebox';
 
 import { listReferredSchemas } from './schema.ts';
 import { buyerSchemas } from './buyers.ts';
-import { fleetSchemas } from './admin-fleet.ts';
 import { outreachSchemas } from './admin-outreach.ts';
 import { composeSchemas } from './admin-outreach-compose.ts';
 import { mailSchemas } from './admin-mails.ts';
-import { webhookSchemas } from './admin-webhooks.ts';
 import { WebhookResponse } from './billing.ts';
 import { JwkSet, PublicJwk } from './entitlements.ts';
 import { HTTPValidationError, Problem, ValidationError } from './errors.ts';
@@ -72,6 +70,7 @@ export * from './admin-session.ts';
 export * from './admin-sign-in-methods.ts';
 export * from './constants.ts';
 export * from './admin-webhooks.ts';
+export * from './admin-webhook-deliveries.ts';
 export * from './admin-subscribers.ts';
 export * from './admin-events.ts';
 export * from './admin-usage.ts';
@@ -144,11 +143,9 @@ const otherSchemas: readonly TSchema[] = [
   ValidationError,
   HTTPValidationError,
   Problem,
-  ...webhookSchemas,
   ...outreachSchemas,
   ...composeSchemas,
   ...mailSchemas,
-  ...fleetSchemas,
 ];
 
 /** Every named schema of the interface. */

@@ -23,6 +23,8 @@ interface CollectionDeclaration<Item extends TObject> {
   readonly permissions: { readonly read: Permission; readonly export: Permission };
   /** Columns of the CSV file, as paths such as `conversion.license_id` or `id as license_id`. Default: every plain field of the item. */
   readonly columns?: readonly string[];
+  /** Stands between several values in one cell of the CSV file. Default: a blank. */
+  readonly separator?: ' ' | ',';
 }
 
 interface ListDeclaration<

@@ -28,6 +28,9 @@ export const permissions = {
   'customers:erase': { role: 'admin', reauthenticate: true },
   'doctor:run': { role: 'viewer' },
   'events:read': { role: 'viewer' },
+  'fleet-servers:read': { role: 'viewer' },
+  'fleet-servers:export': { role: 'viewer', reauthenticate: true },
+  'fleet-servers:change': { role: 'admin' },
   'health:read': { role: 'viewer' },
   'installs:read': { role: 'viewer' },
   'installs:export': { role: 'support', reauthenticate: true },
@@ -81,6 +84,16 @@ export const permissions = {
   'trials:read': { role: 'viewer' },
   'trials:export': { role: 'viewer', reauthenticate: true },
   'usage:read': { role: 'viewer' },
+  'webhook-deliveries:read': { role: 'viewer' },
+  'webhook-deliveries:export': { role: 'support', reauthenticate: true },
+  'webhook-deliveries:replay': { role: 'admin' },
+  'webhook-endpoints:read': { role: 'viewer' },
+  'webhook-endpoints:export': { role: 'viewer', reauthenticate: true },
+  'webhook-endpoints:add': { role: 'admin', reauthenticate: true },
+  'webhook-endpoints:change': { role: 'admin' },
+  'webhook-endpoints:test': { role: 'admin' },
+  'webhook-endpoints:roll': { role: 'admin', reauthenticate: true },
+  'webhook-endpoints:remove': { role: 'admin', reauthenticate: true },
 } as const satisfies Readonly<Record<string, Grant>>;
 
 export type Permission = keyof typeof permissions;

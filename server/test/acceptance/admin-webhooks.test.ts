@@ -128,7 +128,7 @@ describe('endpoints', () => {
       [[crm, 'CRM', 'license.created license.expired', 'active', '', '0', '0']],
     );
     const { action, subject_id: subject } = readBody((await readAudit()).at(-1));
-    assert.deepEqual([action, subject], ['endpoint.export', 'endpoints']);
+    assert.deepEqual([action, subject], ['endpoint.export', 'webhook endpoints']);
   });
 
   test('409: rejects a URL that is registered or invalid; 422: an unknown event', async () => {
@@ -349,6 +349,18 @@ describe('deliveries', () => {
     const { status, text } = await admin.get(`${DELIVERIES}/export?state=pending`);
     assert.deepEqual([status, text.split('\r\n').length], [200, 3]);
     assert.match(text, /^message_id,endpoint_id,endpoint_url,type,license_id,state,/);
+    const entry = { action: 'delivery.export', subject_id: 'webhook deliveries' };
+    const recorded = { actor, ...entry, reason: null, details: { state: 'pending' } };
+    assert.deepEqual((await readAudit()).at(-1), recorded);
+  });
+
+  test('422: a time that is none, in the list and in its export, which is not recorded', async () => {
+    for (const path of [DELIVERIES, `${DELIVERIES}/export`]) {
+      const { status, body } = await admin.get(`${path}?until=2026-13-01`);
+      const expected = [['query.until', 'datetime_parsing']];
+      assert.deepEqual([status, validationErrorsOf(body)], [422, expected], path);
+    }
+    assert.deepEqual(await readAudit(), []);
   });
 
   test('404: an unknown delivery, and a replay of one', async () => {

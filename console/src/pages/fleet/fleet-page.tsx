@@ -1,8 +1,9 @@
-import type { FleetServer, FleetServers } from '@latchkey/contract';
+import type { FleetServer } from '@latchkey/contract';
+import { addFleetServer, fleetServers } from '@latchkey/contract/admin/fleet';
 import { useEffect, useState } from 'preact/hooks';
 
-import { useResource } from '#console/app/resources.ts';
-import { hasRole } from '#console/app/session.ts';
+import { useOperation } from '#console/app/call.ts';
+import { mayCall } from '#console/app/session.ts';
 import { Button, LinkButton } from '#console/ui/button.tsx';
 import { Empty, Loading } from '#console/ui/empty.tsx';
 import { Notice } from '#console/ui/error-box.tsx';
@@ -10,13 +11,13 @@ import { Loaded } from '#console/ui/loaded.tsx';
 import { Page } from '#console/ui/page.tsx';
 
 import { findUnnamed, forgetLoading, loadDocumentFor, readPolicy } from './document-policy.ts';
-import { EDIT_PATH, FLEET_SERVERS } from './fleet-resources.ts';
+import { EDIT_PATH } from './fleet-resources.ts';
 import { FleetView } from './fleet-view.tsx';
 import { useQuietReload } from './use-quiet-reload.ts';
 
 /** All servers watched by agents, each second; the browser connects to each of them. */
 export function FleetPage() {
-  const servers = useResource<FleetServers>(FLEET_SERVERS, { polls: true });
+  const servers = useOperation(fleetServers.list, {}, { polls: true });
   if (servers.data === undefined) {
     return (
       <Page title="Fleet">
@@ -68,7 +69,7 @@ function NoServer() {
     <Page title="Fleet">
       <Empty title="No server is listed yet.">
         <p>Install the agent on a server, then add its address to see it here each second.</p>
-        {hasRole('admin') ? (
+        {mayCall(addFleetServer) ? (
           <LinkButton to={EDIT_PATH} kind="primary">
             Add servers
           </LinkButton>

@@ -1,6 +1,3 @@
-/** The list of servers watched by agents. */
-export const FLEET_SERVERS = '/api/v1/admin/fleet-servers';
-
 /** The path of the page that edits the list. */
 export const EDIT_PATH = '/fleet/servers';
 

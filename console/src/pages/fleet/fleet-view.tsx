@@ -3,10 +3,11 @@ import { mountFleet } from '@latchkey/agent/fleet/mount.ts';
 import { openFleet } from '@latchkey/agent/fleet/view/open-fleet.ts';
 import { saveToken } from '@latchkey/agent/fleet/view/token-store.ts';
 import type { FleetServer } from '@latchkey/contract';
+import { addFleetServer } from '@latchkey/contract/admin/fleet';
 import { useEffect, useRef } from 'preact/hooks';
 
 import { hrefOf } from '#console/app/router.ts';
-import { hasRole } from '#console/app/session.ts';
+import { mayCall } from '#console/app/session.ts';
 
 import { EDIT_PATH } from './fleet-resources.ts';
 import { addFleetStyles } from './fleet-styles.ts';
@@ -26,7 +27,7 @@ export function FleetView({ servers }: { readonly servers: readonly FleetServer[
     const url = hrefOf(EDIT_PATH);
     const unmount = mountFleet(place.current, {
       fleet: opened,
-      list: hasRole('admin') ? { editUrl: url } : { showUrl: url },
+      list: mayCall(addFleetServer) ? { editUrl: url } : { showUrl: url },
       saveToken,
     });
     return () => {

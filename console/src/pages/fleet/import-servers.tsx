@@ -1,23 +1,23 @@
 import type { FleetImported, FleetServerEntry } from '@latchkey/contract';
+import { fleetServers, importFleetServers } from '@latchkey/contract/admin/fleet';
 import { useState } from 'preact/hooks';
 
 import { ApiError } from '#console/app/api-error.ts';
-import { apiPost } from '#console/app/api.ts';
+import { call, pathOf } from '#console/app/call.ts';
 import { readAgain } from '#console/app/resources.ts';
-import { hasRole } from '#console/app/session.ts';
+import { mayCall } from '#console/app/session.ts';
 import { Button } from '#console/ui/button.tsx';
 import { Dialog } from '#console/ui/dialog.tsx';
 import { Field } from '#console/ui/field.tsx';
 import { Form, type FormValues } from '#console/ui/form.tsx';
 import { showToast } from '#console/ui/toast.tsx';
 
-import { FLEET_SERVERS } from './fleet-resources.ts';
 import { readImport } from './read-import.ts';
 
 /** Adds several servers at once. */
 export function ImportServers() {
   const [isOpen, setOpen] = useState(false);
-  if (!hasRole('admin')) return null;
+  if (!mayCall(importFleetServers)) return null;
   return (
     <>
       <Button onClick={() => setOpen(true)}>Import</Button>
@@ -31,7 +31,7 @@ const FIELD = 'lines';
 function ImportDialog({ onClose }: { readonly onClose: () => void }) {
   async function send({ [FIELD]: text = '' }: FormValues): Promise<void> {
     const { added, changed, unchanged } = await importServers(text);
-    await readAgain(FLEET_SERVERS);
+    await readAgain(pathOf(fleetServers.list));
     onClose();
     showToast(`Added ${added}, changed ${changed}, unchanged ${unchanged}.`);
   }
@@ -70,7 +70,7 @@ async function importServers(text: string): Promise<FleetImported> {
     labels,
   }));
   try {
-    return await apiPost<FleetImported>(`${FLEET_SERVERS}/import`, { servers: entries });
+    return await call(importFleetServers, { body: { servers: entries } });
   } catch (error) {
     const [first] = error instanceof ApiError ? error.fields : [];
     const index = /^servers\.(?<index>\d+)/.exec(first?.field ?? '')?.groups?.['index'];

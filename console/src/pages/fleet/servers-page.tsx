@@ -1,16 +1,21 @@
-import type { FleetServer, FleetServers } from '@latchkey/contract';
+import type { FleetServer } from '@latchkey/contract';
+import {
+  addFleetServer,
+  fleetServers,
+  removeFleetServer,
+  updateFleetServer,
+} from '@latchkey/contract/admin/fleet';
 
-import { useResource } from '#console/app/resources.ts';
-import { hasRole } from '#console/app/session.ts';
-import { Action } from '#console/ui/action.tsx';
-import { CsvButton } from '#console/ui/csv-button.tsx';
+import { pathOf, useOperation } from '#console/app/call.ts';
+import { mayCall } from '#console/app/session.ts';
+import { CsvButton, exportOf } from '#console/ui/csv-button.tsx';
 import type { Column } from '#console/ui/data-table.tsx';
 import { Loaded } from '#console/ui/loaded.tsx';
+import { OperationAction } from '#console/ui/operation-action.tsx';
 import { Page, Section } from '#console/ui/page.tsx';
 import { PlainTable } from '#console/ui/plain-table.tsx';
 
 import { AllowConsole } from './allow-console.tsx';
-import { FLEET_SERVERS } from './fleet-resources.ts';
 import { ImportServers } from './import-servers.tsx';
 import { readServerFields, ServerFields } from './server-fields.tsx';
 import { ShareList } from './share-list.tsx';
@@ -20,12 +25,12 @@ const INTRO =
 
 /** The list of servers watched by agents. */
 export function ServersPage() {
-  const servers = useResource<FleetServers>(FLEET_SERVERS);
+  const servers = useOperation(fleetServers.list, {});
   return (
     <Page
       title="Servers"
       back={{ to: '/fleet', label: 'Fleet' }}
-      intro={hasRole('admin') ? INTRO : `${INTRO} Administrators change the list.`}
+      intro={mayCall(addFleetServer) ? INTRO : `${INTRO} Administrators change the list.`}
       actions={<ListActions servers={servers.data?.items ?? []} />}
     >
       <Loaded resource={servers}>
@@ -51,21 +56,20 @@ export function ServersPage() {
 function ListActions({ servers }: { readonly servers: readonly FleetServer[] }) {
   return (
     <>
-      {servers.length > 0 && <CsvButton path={`${FLEET_SERVERS}/export`} fresh />}
+      {servers.length > 0 && <CsvButton {...exportOf(fleetServers.export, {})} />}
       {servers.length > 0 && <ShareList servers={servers} />}
       <ImportServers />
-      <Action
+      <OperationAction
+        of={addFleetServer}
         label="Add server"
         kind="primary"
         confirm="Add"
-        role="admin"
-        path={FLEET_SERVERS}
         body={readServerFields}
-        invalidates={[FLEET_SERVERS]}
+        invalidates={[pathOf(fleetServers.list)]}
         done="The server was added."
       >
         <ServerFields />
-      </Action>
+      </OperationAction>
     </>
   );
 }
@@ -78,33 +82,32 @@ const COLUMNS: readonly Column<FleetServer>[] = [
 ];
 
 function ServerActions({ server }: { readonly server: FleetServer }) {
-  if (!hasRole('admin')) return null;
+  if (!mayCall(updateFleetServer)) return null;
   const common = {
-    role: 'admin',
+    params: { id: server.id },
     version: server.version,
-    invalidates: [FLEET_SERVERS],
-  } as const;
-  const path = `${FLEET_SERVERS}/${server.id}`;
+    invalidates: [pathOf(fleetServers.list)],
+  };
   return (
     <span class="buttons" style={{ flexWrap: 'nowrap' }}>
-      <Action
+      <OperationAction
+        of={updateFleetServer}
         {...common}
         label="Edit"
         title={`Edit “${server.name}”`}
         confirm="Save"
-        path={`${path}/update`}
         body={readServerFields}
         done="The server was changed."
       >
         <ServerFields server={server} />
-      </Action>
-      <Action
+      </OperationAction>
+      <OperationAction
+        of={removeFleetServer}
         {...common}
         label="Remove"
         title={`Remove “${server.name}”`}
         explanation="It disappears from the fleet page of every operator. Its agent is not changed."
         kind="danger"
-        path={`${path}/remove`}
         done="The server was removed."
       />
     </span>

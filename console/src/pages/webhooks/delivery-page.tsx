@@ -1,52 +1,58 @@
 import type { WebhookDelivery } from '@latchkey/contract';
+import {
+  replayWebhookDelivery,
+  showWebhookDelivery,
+} from '@latchkey/contract/admin/webhook-deliveries';
 
 import { hrefOf } from '#console/app/router.ts';
 import { hasRole } from '#console/app/session.ts';
 import type { RouteProps } from '#console/app/match-path.ts';
-import { Action } from '#console/ui/action.tsx';
 import { Badge } from '#console/ui/badge.tsx';
 import { CopyButton } from '#console/ui/copy-button.tsx';
 import { Empty } from '#console/ui/empty.tsx';
 import { Facts } from '#console/ui/facts.tsx';
+import { OperationAction } from '#console/ui/operation-action.tsx';
+import { OperationPage } from '#console/ui/operation-page.tsx';
 import { Page, Section } from '#console/ui/page.tsx';
-import { ResourcePage } from '#console/ui/resource-page.tsx';
 import { Time } from '#console/ui/time.tsx';
 import { Timeline, type TimelineItem } from '#console/ui/timeline.tsx';
 
-import { DELIVERIES, nameEndpoint, toneOfDelivery, WEBHOOK_RESOURCES } from './webhook-labels.ts';
+import { nameEndpoint, toneOfDelivery, WEBHOOK_RESOURCES } from './webhook-labels.ts';
 
 /** One delivery: its payload and every attempt. */
 export function DeliveryPage({ params }: RouteProps) {
-  const { endpoint_id: endpoint = '', message_id: message = '' } = params;
-  const path = `${DELIVERIES}/${encodeURIComponent(message)}/${endpoint}`;
-  const back = { to: `/webhooks/${endpoint}`, label: 'Endpoint' };
+  const { endpoint_id = '', message_id = '' } = params;
   return (
-    <ResourcePage<WebhookDelivery> path={path} polls title="Delivery" back={back}>
-      {(delivery) => <DeliveryView delivery={delivery} path={path} />}
-    </ResourcePage>
+    <OperationPage
+      of={showWebhookDelivery}
+      params={{ message_id, endpoint_id }}
+      polls
+      title="Delivery"
+      back={{ to: `/webhooks/${endpoint_id}`, label: 'Endpoint' }}
+    >
+      {(delivery) => <DeliveryView delivery={delivery} />}
+    </OperationPage>
   );
 }
 
-interface DeliveryViewProps {
-  readonly delivery: WebhookDelivery;
-  readonly path: string;
-}
-
-function DeliveryView({ delivery, path }: DeliveryViewProps) {
-  const { endpoint_id: endpoint, endpoint_url: url } = delivery;
+function DeliveryView({ delivery }: { readonly delivery: WebhookDelivery }) {
+  const { message_id, endpoint_id, endpoint_url: url } = delivery;
   return (
     <Page
       title={delivery.type}
-      back={{ to: `/webhooks/${endpoint}`, label: url === null ? 'Endpoint' : nameEndpoint(url) }}
+      back={{
+        to: `/webhooks/${endpoint_id}`,
+        label: url === null ? 'Endpoint' : nameEndpoint(url),
+      }}
       status={<Badge tone={toneOfDelivery(delivery.state)}>{delivery.state}</Badge>}
       actions={
-        <Action
+        <OperationAction
+          of={replayWebhookDelivery}
+          params={{ message_id, endpoint_id }}
           label="Replay"
           explanation="Delivers the message again. It keeps its id, so that the receiver recognizes a duplicate."
           kind={delivery.state === 'failed' ? 'primary' : 'plain'}
-          role="admin"
           reason="required"
-          path={`${path}/replay`}
           invalidates={WEBHOOK_RESOURCES}
           done="The delivery is queued."
         />

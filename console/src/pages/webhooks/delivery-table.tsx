@@ -1,11 +1,12 @@
 import type { WebhookDeliveryItem } from '@latchkey/contract';
+import { webhookDeliveries } from '@latchkey/contract/admin/webhook-deliveries';
 
 import { Badge } from '#console/ui/badge.tsx';
-import { DataTable, type Column } from '#console/ui/data-table.tsx';
+import type { Column } from '#console/ui/data-table.tsx';
+import { ListTable } from '#console/ui/list-table.tsx';
 import { Time } from '#console/ui/time.tsx';
 
 import {
-  DELIVERIES,
   DELIVERY_STATES,
   nameEndpoint,
   pathOfDelivery,
@@ -50,11 +51,9 @@ interface DeliveryTableProps {
 /** Deliveries of the last 30 days. */
 export function DeliveryTable({ endpointId }: DeliveryTableProps) {
   return (
-    <DataTable<WebhookDeliveryItem>
-      path={DELIVERIES}
-      caption="Deliveries"
+    <ListTable
+      of={webhookDeliveries}
       search="Message or license id"
-      defaultSort="-created_at"
       rowKey={({ message_id: message, endpoint_id: endpoint }) => `${message} ${endpoint}`}
       rowLink={pathOfDelivery}
       polls
@@ -70,7 +69,6 @@ export function DeliveryTable({ endpointId }: DeliveryTableProps) {
         { label: 'Failed', query: { state: 'failed' } },
         { label: 'Retrying', query: { state: 'retrying' } },
       ]}
-      csv={{ path: `${DELIVERIES}/export`, role: 'support', fresh: true }}
       empty={{
         title: 'No delivery in the last 30 days',
         text: 'A message appears with the next event that an endpoint subscribes to.',

@@ -1,20 +1,25 @@
 import type { WebhookEndpointItem, WebhookTest } from '@latchkey/contract';
-import type { Static } from 'typebox';
+import {
+  disableWebhookEndpoint,
+  enableWebhookEndpoint,
+  removeWebhookEndpoint,
+  rollWebhookSecret,
+  testWebhookEndpoint,
+  updateWebhookEndpoint,
+} from '@latchkey/contract/admin/webhooks';
 import { useState } from 'preact/hooks';
 
 import { navigate } from '#console/app/router.ts';
-import { Action } from '#console/ui/action.tsx';
 import { Button } from '#console/ui/button.tsx';
 import { Dialog } from '#console/ui/dialog.tsx';
 import { Notice } from '#console/ui/error-box.tsx';
 import { Field } from '#console/ui/field.tsx';
 import type { FormValues } from '#console/ui/form.tsx';
+import { OperationAction } from '#console/ui/operation-action.tsx';
 
 import { EventFields, readEvents } from './event-fields.tsx';
 import { SecretDialog } from './secret-dialog.tsx';
-import { ENDPOINTS, WEBHOOK_RESOURCES } from './webhook-labels.ts';
-
-type TestResult = Static<typeof WebhookTest>;
+import { WEBHOOK_RESOURCES } from './webhook-labels.ts';
 
 interface EndpointChangesProps {
   readonly endpoint: WebhookEndpointItem;
@@ -23,22 +28,21 @@ interface EndpointChangesProps {
 /** The actions of an endpoint. */
 export function EndpointChanges({ endpoint }: EndpointChangesProps) {
   const [secret, setSecret] = useState<string | null>(null);
-  const path = `${ENDPOINTS}/${endpoint.id}`;
   const common = {
-    role: 'admin',
+    params: { id: endpoint.id },
     reason: 'required',
     version: endpoint.version,
     invalidates: WEBHOOK_RESOURCES,
   } as const;
   return (
     <>
-      <SendTest path={path} />
-      <Action
+      <SendTest id={endpoint.id} />
+      <OperationAction
+        of={updateWebhookEndpoint}
         {...common}
         label="Edit"
         title="Edit endpoint"
         confirm="Save"
-        path={`${path}/update`}
         body={toSettings}
         done="The endpoint was changed."
       >
@@ -49,14 +53,14 @@ export function EndpointChanges({ endpoint }: EndpointChangesProps) {
           value={endpoint.description ?? ''}
         />
         <EventFields selected={endpoint.events} />
-      </Action>
-      <PauseOrResume endpoint={endpoint} path={path} />
-      <Action<{ readonly secret: string }>
+      </OperationAction>
+      <PauseOrResume endpoint={endpoint} />
+      <OperationAction
+        of={rollWebhookSecret}
         {...common}
         label="Rotate secret"
         explanation="The new secret is shown once. For the overlap, messages are signed with both."
         confirm="Rotate"
-        path={`${path}/roll`}
         body={({ overlap = '24' }) => ({ overlap_seconds: Math.round(Number(overlap) * 3_600) })}
         done="The secret was replaced."
         onDone={(rolled) => setSecret(rolled.secret)}
@@ -71,14 +75,14 @@ export function EndpointChanges({ endpoint }: EndpointChangesProps) {
           value="24"
           required
         />
-      </Action>
-      <Action
+      </OperationAction>
+      <OperationAction
+        of={removeWebhookEndpoint}
         {...common}
         label="Remove"
         title="Remove endpoint"
         explanation="Deletes the endpoint and its secret. Its deliveries stay listed for 30 days."
         kind="danger"
-        path={`${path}/remove`}
         done="The endpoint was removed."
         onDone={() => navigate('/webhooks')}
       />
@@ -87,16 +91,16 @@ export function EndpointChanges({ endpoint }: EndpointChangesProps) {
   );
 }
 
-function SendTest({ path }: { readonly path: string }) {
-  const [test, setTest] = useState<TestResult | null>(null);
+function SendTest({ id }: { readonly id: string }) {
+  const [test, setTest] = useState<WebhookTest | null>(null);
   return (
     <>
-      <Action<TestResult>
+      <OperationAction
+        of={testWebhookEndpoint}
+        params={{ id }}
         label="Send test"
         explanation="Sends a signed message of the type endpoint.test once, even while it is paused."
         confirm="Send"
-        role="admin"
-        path={`${path}/test`}
         invalidates={WEBHOOK_RESOURCES}
         done="The test was sent."
         onDone={setTest}
@@ -111,10 +115,12 @@ function toSettings(values: FormValues): object {
   return { description: text === '' ? null : text, events: readEvents(values) };
 }
 
-function PauseOrResume({ endpoint, path }: EndpointChangesProps & { readonly path: string }) {
+function PauseOrResume({ endpoint }: EndpointChangesProps) {
   const isPaused = endpoint.state === 'disabled';
   return (
-    <Action
+    <OperationAction
+      of={isPaused ? enableWebhookEndpoint : disableWebhookEndpoint}
+      params={{ id: endpoint.id }}
       label={isPaused ? 'Resume' : 'Pause'}
       explanation={
         isPaused
@@ -122,10 +128,8 @@ function PauseOrResume({ endpoint, path }: EndpointChangesProps & { readonly pat
           : 'Pending messages wait until it is resumed. Later events are not recorded for it.'
       }
       kind={isPaused ? 'primary' : 'plain'}
-      role="admin"
       reason="required"
       version={endpoint.version}
-      path={`${path}/${isPaused ? 'enable' : 'disable'}`}
       invalidates={WEBHOOK_RESOURCES}
       done={isPaused ? 'The endpoint is resumed.' : 'The endpoint is paused.'}
     />
@@ -133,7 +137,7 @@ function PauseOrResume({ endpoint, path }: EndpointChangesProps & { readonly pat
 }
 
 interface TestDialogProps {
-  readonly test: TestResult;
+  readonly test: WebhookTest;
   readonly onClose: () => void;
 }
 

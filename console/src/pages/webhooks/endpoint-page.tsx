@@ -1,27 +1,28 @@
 import type { WebhookEndpointItem } from '@latchkey/contract';
+import { showWebhookEndpoint } from '@latchkey/contract/admin/webhooks';
 
 import type { RouteProps } from '#console/app/match-path.ts';
 import { Badge } from '#console/ui/badge.tsx';
 import { Notice } from '#console/ui/error-box.tsx';
 import { Facts } from '#console/ui/facts.tsx';
+import { OperationPage } from '#console/ui/operation-page.tsx';
 import { Page, Section } from '#console/ui/page.tsx';
-import { ResourcePage } from '#console/ui/resource-page.tsx';
 import { Time } from '#console/ui/time.tsx';
 
 import { DeliveryTable } from './delivery-table.tsx';
 import { EndpointChanges } from './endpoint-changes.tsx';
 import { ReplayFailed } from './replay-failed.tsx';
-import { ENDPOINTS, nameEndpoint, toneOfEndpoint, labelOfEndpoint } from './webhook-labels.ts';
+import { nameEndpoint, toneOfEndpoint, labelOfEndpoint } from './webhook-labels.ts';
 
 const BACK = { to: '/webhooks', label: 'Webhooks' };
 
 /** One endpoint with its deliveries. */
 export function EndpointPage({ params }: RouteProps) {
-  const path = `${ENDPOINTS}/${encodeURIComponent(params['id'] ?? '')}`;
+  const { id = '' } = params;
   return (
-    <ResourcePage<WebhookEndpointItem> path={path} polls title="Endpoint" back={BACK}>
+    <OperationPage of={showWebhookEndpoint} params={{ id }} polls title="Endpoint" back={BACK}>
       {(endpoint) => <EndpointView endpoint={endpoint} />}
-    </ResourcePage>
+    </OperationPage>
   );
 }
 

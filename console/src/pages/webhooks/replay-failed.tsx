@@ -1,8 +1,10 @@
-import { serviceNowMs } from '#console/app/service-clock.ts';
-import { Action } from '#console/ui/action.tsx';
-import { Field } from '#console/ui/field.tsx';
+import { replayWebhookDeliveries } from '@latchkey/contract/admin/webhook-deliveries';
 
-import { DELIVERIES, WEBHOOK_RESOURCES } from './webhook-labels.ts';
+import { serviceNowMs } from '#console/app/service-clock.ts';
+import { Field } from '#console/ui/field.tsx';
+import { OperationAction } from '#console/ui/operation-action.tsx';
+
+import { WEBHOOK_RESOURCES } from './webhook-labels.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -18,12 +20,11 @@ interface ReplayFailedProps {
 export function ReplayFailed({ endpointId }: ReplayFailedProps) {
   const month = new Date(serviceNowMs() - KEPT_DAYS * DAY_MS).toISOString().slice(0, 10);
   return (
-    <Action
+    <OperationAction
+      of={replayWebhookDeliveries}
       label="Replay failed"
       explanation="Delivers every message again that exhausted its retries. A message keeps its id, so that the receiver recognizes a duplicate."
       confirm="Replay"
-      role="admin"
-      path={`${DELIVERIES}/replay`}
       reason="required"
       body={({ since = month }) => ({
         since,
@@ -33,6 +34,6 @@ export function ReplayFailed({ endpointId }: ReplayFailedProps) {
       done="The deliveries are queued."
     >
       <Field label="Events since" name="since" type="date" value={month} required />
-    </Action>
+    </OperationAction>
   );
 }

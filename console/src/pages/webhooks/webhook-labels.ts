@@ -1,13 +1,13 @@
 import type { WebhookDeliveryItem, WebhookEndpoint } from '@latchkey/contract';
+import { webhookDeliveries } from '@latchkey/contract/admin/webhook-deliveries';
+import { webhookEndpoints } from '@latchkey/contract/admin/webhooks';
 
+import { pathOf } from '#console/app/call.ts';
 import type { Tone } from '#console/ui/badge.tsx';
 import { toOptions } from '#console/ui/labels.ts';
 
-export const ENDPOINTS = '/api/v1/admin/webhook-endpoints';
-export const DELIVERIES = '/api/v1/admin/webhook-deliveries';
-
 /** What changes when an endpoint or a delivery changes. */
-export const WEBHOOK_RESOURCES = [ENDPOINTS, DELIVERIES] as const;
+export const WEBHOOK_RESOURCES = [pathOf(webhookEndpoints.list), pathOf(webhookDeliveries.list)];
 
 /** Every event type, with what it means. */
 export const EVENT_TYPES: readonly (readonly [type: string, meaning: string])[] = [

@@ -1,12 +1,13 @@
-import type { WebhookEndpointItem } from '@latchkey/contract';
+import { addWebhookEndpoint, webhookEndpoints } from '@latchkey/contract/admin/webhooks';
 import { useState } from 'preact/hooks';
 
-import { Action } from '#console/ui/action.tsx';
+import { pathOf } from '#console/app/call.ts';
 import { Badge } from '#console/ui/badge.tsx';
-import { DataTable } from '#console/ui/data-table.tsx';
 import { Field } from '#console/ui/field.tsx';
 import type { FormValues } from '#console/ui/form.tsx';
 import { toOptions } from '#console/ui/labels.ts';
+import { ListTable } from '#console/ui/list-table.tsx';
+import { OperationAction } from '#console/ui/operation-action.tsx';
 import { Page } from '#console/ui/page.tsx';
 import { selectedTab, Tabs } from '#console/ui/tabs.tsx';
 
@@ -14,7 +15,7 @@ import { DeliveryTable } from './delivery-table.tsx';
 import { EventFields, readEvents } from './event-fields.tsx';
 import { ReplayFailed } from './replay-failed.tsx';
 import { SecretDialog } from './secret-dialog.tsx';
-import { ENDPOINTS, toneOfEndpoint, labelOfEndpoint } from './webhook-labels.ts';
+import { toneOfEndpoint, labelOfEndpoint } from './webhook-labels.ts';
 
 const TABS = [
   { id: 'endpoints', label: 'Endpoints' },
@@ -46,18 +47,15 @@ export function WebhooksPage() {
 
 function Endpoints() {
   return (
-    <DataTable<WebhookEndpointItem>
-      path={ENDPOINTS}
-      caption="Endpoints"
+    <ListTable
+      of={webhookEndpoints}
       search="URL or description"
-      defaultSort="created_at"
       polls
       rowKey={({ id }) => id}
       rowLink={({ id }) => `/webhooks/${id}`}
       filters={[
         { name: 'state', label: 'State', options: toOptions(['active', 'failing', 'disabled']) },
       ]}
-      csv={{ path: `${ENDPOINTS}/export`, fresh: true }}
       empty={{
         title: 'No endpoint yet',
         text: 'Add one to notify another program about licenses.',
@@ -104,16 +102,15 @@ function Endpoints() {
 
 function AddEndpoint({ onAdded }: { readonly onAdded: (secret: string) => void }) {
   return (
-    <Action<{ readonly secret: string }>
+    <OperationAction
+      of={addWebhookEndpoint}
       label="Add endpoint"
       explanation="The signing secret is shown once, after the endpoint was added."
       confirm="Add"
       kind="primary"
-      role="admin"
-      path={ENDPOINTS}
       reason="required"
       body={toBody}
-      invalidates={[ENDPOINTS]}
+      invalidates={[pathOf(webhookEndpoints.list)]}
       done="The endpoint was added."
       onDone={({ secret }) => onAdded(secret)}
     >
@@ -128,7 +125,7 @@ function AddEndpoint({ onAdded }: { readonly onAdded: (secret: string) => void }
       />
       <Field label="Description" name="description" maxLength={500} />
       <EventFields selected={[]} />
-    </Action>
+    </OperationAction>
   );
 }
 

@@ -4,7 +4,6 @@ import type { Pool } from 'pg';
 
 import type { Clock } from '#server/clock.ts';
 
-import { recordAccess } from '../audit/record-access.ts';
 import { listServerAddresses, listServerRecords, type ServerRecord } from './queries.ts';
 import { toHost } from './rules/address.ts';
 
@@ -17,16 +16,6 @@ export interface FleetDependencies {
 /** Lists the servers by name. */
 export function listServers({ pool }: Pick<FleetDependencies, 'pool'>): Promise<ServerRecord[]> {
   return listServerRecords(pool, MAX_FLEET_SERVERS);
-}
-
-/** Reads all servers, after an audit entry. */
-export async function exportServers(
-  deps: FleetDependencies,
-  actor: string,
-): Promise<ServerRecord[]> {
-  const entry = { action: 'fleet_server.export', subjectId: 'fleet_servers', reason: null };
-  await recordAccess(deps, { ...entry, actor, details: {} });
-  return listServers(deps);
 }
 
 /** Lists the hosts with ports that the fleet page connects to, such as `web-1.example.com:4096`. */

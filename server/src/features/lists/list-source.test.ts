@@ -63,4 +63,5 @@ test('a cell is a plain value of an item, at the end of its path also through a 
     Object.values(columns).map((read) => read(item)),
     ['a', 3, false, 'x y', 'p q', null, null, '{"version":2}', 'a'],
   );
+  assert.equal(readColumns(['tags'], ',')['tags']?.(item), 'x,y');
 });

@@ -85,7 +85,7 @@ export function serveCollection<Of extends AnyCollectionResource>(
   });
 }
 
-type Exported = Pick<AnyListResource, 'name' | 'title' | 'columns'> &
+type Exported = Pick<AnyListResource, 'name' | 'title' | 'columns' | 'separator'> &
   Partial<Pick<AnyListResource, 'params' | 'personal'>>;
 
 /**
@@ -119,11 +119,11 @@ function describeFilters(filters: object, personal: readonly string[]): AccessEn
 /** Answers the items of a list as its CSV file. */
 export function answerExport(
   reply: FastifyReply,
-  { title, columns }: Pick<Exported, 'title' | 'columns'>,
+  { title, columns, separator }: Pick<Exported, 'title' | 'columns' | 'separator'>,
   items: AsyncIterable<object> | Iterable<object>,
 ): Readable {
   const name = title.toLowerCase().replaceAll(' ', '-');
-  return answerCsv(reply, name, readColumns(columns), items);
+  return answerCsv(reply, name, readColumns(columns, separator), items);
 }
 
 async function* viewAll<Of extends AnyListResource, Row>(

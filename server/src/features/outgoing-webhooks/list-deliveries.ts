@@ -1,25 +1,11 @@
-import type {
-  WebhookDelivery,
-  WebhookDeliveriesExportQuery,
-  WebhookDeliveryItem,
-} from '@latchkey/contract';
+import type { WebhookDelivery, webhookDeliveries, WebhookDeliveryItem } from '@latchkey/contract';
 import type { Pool } from 'pg';
 
-import type { Clock } from '#server/clock.ts';
-import {
-  condition,
-  queryAllPages,
-  queryPage,
-  type Condition,
-  type ListOrder,
-  type Page,
-  type PageRequest,
-} from '#server/db/list.ts';
+import { condition } from '#server/db/list.ts';
 import { noSuch } from '#server/errors.ts';
-import type { ConcurrencyLimiter } from '#server/lib/concurrency-limiter.ts';
 import { readTimeFilter } from '#server/lib/read-time-filter.ts';
 
-import { recordAccess } from '../audit/record-access.ts';
+import { selectFrom, type ListSource } from '../lists/list-source.ts';
 import {
   deliveryList,
   findDelivery,
@@ -28,13 +14,6 @@ import {
   type ListedDelivery,
 } from './queries/operator-deliveries.ts';
 
-export interface DeliveryListDependencies {
-  readonly pool: Pool;
-  readonly databaseLimiter: ConcurrencyLimiter;
-}
-
-type DeliveryFilters = Omit<WebhookDeliveriesExportQuery, 'sort'>;
-
 const STATE_CONDITIONS = {
   pending: `delivery.state = 'pending' and delivery.last_error is null`,
   retrying: `delivery.state = 'pending' and delivery.last_error is not null`,
@@ -42,50 +21,26 @@ const STATE_CONDITIONS = {
   failed: `delivery.state = 'failed'`,
 } as const;
 
-/** Lists deliveries for operators. @throws InvalidPositionError */
-export function listDeliveriesPage(
-  { pool }: DeliveryListDependencies,
-  request: PageRequest,
-  filters: DeliveryFilters,
-): Promise<Page<ListedDelivery>> {
-  const conditions = toConditions(filters);
-  return queryPage(pool, deliveryList, request, conditions);
-}
+const FILTERS = {
+  state: (state: WebhookDeliveryItem['state']) => condition(STATE_CONDITIONS[state]),
+  endpoint_id: (id: string) => condition('delivery.endpoint_id = ?::uuid', id),
+  type: (type: string) => condition('delivery.type = ?', type),
+  since: (time: string) =>
+    condition('delivery.created_at >= ?', readTimeFilter('query', 'since', time)),
+  until: (time: string) =>
+    condition('delivery.created_at < ?', readTimeFilter('query', 'until', time)),
+  search: matchesSearch,
+};
 
-/** Reads all deliveries of a filter, after an audit entry. They contain no address. */
-export async function exportDeliveries(
-  deps: DeliveryListDependencies & { readonly clock: Clock },
-  order: ListOrder,
-  filters: DeliveryFilters,
-  actor: string,
-): Promise<AsyncIterable<ListedDelivery>> {
-  const { state = null, endpoint_id: endpointId = null, type = null } = filters;
-  await recordAccess(deps, {
-    actor,
-    action: 'endpoint.export',
-    subjectId: 'deliveries',
-    reason: null,
-    details: { state, endpoint_id: endpointId, type },
-  });
-  return queryAllPages(deps, deliveryList, order, toConditions(filters));
-}
-
-function toConditions(filters: DeliveryFilters): Condition[] {
-  const { search = '', state, endpoint_id: endpointId, type } = filters;
-  const since = readTimeFilter('query', 'since', filters.since);
-  const until = readTimeFilter('query', 'until', filters.until);
-  return [
-    ...(state === undefined ? [] : [condition(STATE_CONDITIONS[state])]),
-    ...(endpointId === undefined ? [] : [condition('delivery.endpoint_id = ?::uuid', endpointId)]),
-    ...(type === undefined ? [] : [condition('delivery.type = ?', type)]),
-    ...(since === undefined ? [] : [condition('delivery.created_at >= ?', since)]),
-    ...(until === undefined ? [] : [condition('delivery.created_at < ?', until)]),
-    ...(search.trim() === '' ? [] : [matchesSearch(search)]),
-  ];
+/** Where the list of deliveries comes from. */
+export function deliverySource(deps: {
+  readonly pool: Pool;
+}): ListSource<typeof webhookDeliveries, ListedDelivery> {
+  return { read: selectFrom(deps, deliveryList, FILTERS), view: viewDelivery };
 }
 
 /** Converts a delivery to an item of the interface. */
-export function viewDelivery(delivery: ListedDelivery): WebhookDeliveryItem {
+function viewDelivery(delivery: ListedDelivery): WebhookDeliveryItem {
   return {
     message_id: delivery.messageId,
     endpoint_id: delivery.endpointId,

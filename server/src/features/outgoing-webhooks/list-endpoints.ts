@@ -1,19 +1,10 @@
-import type { WebhookEndpointItem, WebhookEndpointRowsQuery } from '@latchkey/contract';
+import type { WebhookEndpointItem, webhookEndpoints } from '@latchkey/contract';
 import type { Pool } from 'pg';
 
-import type { Clock } from '#server/clock.ts';
-import {
-  queryAllPages,
-  queryPage,
-  type Condition,
-  type ListOrder,
-  type Page,
-  type PageRequest,
-} from '#server/db/list.ts';
+import { queryPage } from '#server/db/list.ts';
 import { noSuch } from '#server/errors.ts';
 
-import { recordAccess } from '../audit/record-access.ts';
-import type { DeliveryListDependencies } from './list-deliveries.ts';
+import { selectFrom, type ListSource } from '../lists/list-source.ts';
 import {
   endpointList,
   isEndpoint,
@@ -23,37 +14,12 @@ import {
 } from './queries/endpoint-list.ts';
 import { viewEndpoint } from './view-endpoint.ts';
 
-export type { ListedEndpoint };
-
-type Filters = Pick<WebhookEndpointRowsQuery, 'search' | 'state'>;
-
-/** Lists a page of endpoints. @throws InvalidPositionError */
-export function listEndpointPage(
-  { pool }: { readonly pool: Pool },
-  filters: Filters,
-  request: PageRequest,
-): Promise<Page<ListedEndpoint>> {
-  return queryPage(pool, endpointList, request, toConditions(filters));
-}
-
-/** Reads all endpoints of a filter, after an audit entry. */
-export async function exportEndpoints(
-  deps: DeliveryListDependencies & { readonly clock: Clock },
-  filters: Filters,
-  order: ListOrder,
-  actor: string,
-): Promise<AsyncIterable<ListedEndpoint>> {
-  const details = { state: filters.state ?? null };
-  const entry = { actor, action: 'endpoint.export', subjectId: 'endpoints', reason: null, details };
-  await recordAccess(deps, entry);
-  return queryAllPages(deps, endpointList, order, toConditions(filters));
-}
-
-function toConditions({ state, search = '' }: Filters): Condition[] {
-  return [
-    ...(state === undefined ? [] : [isInState(state)]),
-    ...(search.trim() === '' ? [] : [matchesText(search.trim())]),
-  ];
+/** Where the list of endpoints comes from. */
+export function endpointSource(deps: {
+  readonly pool: Pool;
+}): ListSource<typeof webhookEndpoints, ListedEndpoint> {
+  const filters = { state: isInState, search: matchesText };
+  return { read: selectFrom(deps, endpointList, filters), view: viewListedEndpoint };
 }
 
 /** Shows one endpoint. @throws noSuch (404) */
@@ -69,7 +35,7 @@ export async function showEndpoint(
 }
 
 /** Converts an endpoint to an item of the interface. */
-export function viewListedEndpoint(endpoint: ListedEndpoint): WebhookEndpointItem {
+function viewListedEndpoint(endpoint: ListedEndpoint): WebhookEndpointItem {
   const { pending, failed } = endpoint;
   return { ...viewEndpoint(endpoint), pending, failed };
 }
