@@ -141,6 +141,13 @@ describe('list', () => {
     assert.deepEqual(await readAudit(), [{ actor: `operator:${support.email}`, ...entry }]);
   });
 
+  test('an export names what was sold, and neither names nor addresses of customers', async () => {
+    const { text } = await support.get(`${PATH}/export?state=applied`);
+    const line = text.split('\r\n').find((each) => each.includes(paid.event_id)) ?? '';
+    assert.match(line, /,applied,purchase,personal,pri_\w+,29\.00,USD,/);
+    assert.doesNotMatch(text, /@|Ada/);
+  });
+
   test('422: rejects an unknown state, a cursor of another list and a limit of 0', async () => {
     for (const [query, place] of [
       ['state=gone', 'query.state'],
