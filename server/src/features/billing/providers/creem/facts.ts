@@ -28,6 +28,7 @@ import {
   readWord,
   type JsonObject,
 } from '../fields.ts';
+import { findUnpaidReason } from '../unpaid.ts';
 
 /** `scheduled_cancel` runs until the end of its period. An unpaid subscription returns once it is paid. */
 const STATUSES: ReadonlyMap<unknown, SubscriptionFact['status']> = new Map([
@@ -40,6 +41,8 @@ const STATUSES: ReadonlyMap<unknown, SubscriptionFact['status']> = new Map([
   ['paused', 'paused'],
   ['canceled', 'canceled'],
 ]);
+
+const STATES = { paid: ['paid'], unpaid: ['pending'] };
 
 const CYCLES: ReadonlyMap<unknown, BillingCycle> = new Map([
   ['every-day', { interval: 'day', frequency: 1 }],
@@ -76,7 +79,8 @@ export function readCheckout(event: ProviderEvent): Interpretation {
       ...readCustomer(event, checkout),
     ];
   }
-  if (order['status'] !== 'paid') return 'The order is not paid.';
+  const unpaid = findUnpaidReason(order['status'], STATES);
+  if (unpaid !== null) return unpaid;
   const transactionId = readId(order['id']) ?? checkoutId;
   const transaction = readReference(order['transaction']);
   const total = readInteger(order['amount_paid']) ?? readInteger(order['amount']);

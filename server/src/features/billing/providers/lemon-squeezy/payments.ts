@@ -20,9 +20,12 @@ import {
   readWord,
   type JsonObject,
 } from '../fields.ts';
+import { findUnpaidReason } from '../unpaid.ts';
 
-/** The states of an order that was paid, and possibly refunded later. */
-const PAID = new Set<unknown>(['paid', 'refunded', 'partial_refund']);
+const STATES = {
+  paid: ['paid', 'refunded', 'partial_refund'],
+  unpaid: ['pending', 'failed', 'fraudulent'],
+};
 
 /**
  * Reads an order as a purchase. Its id is `identifier`, because the numbers of orders are sequential across all shops:
@@ -31,7 +34,8 @@ const PAID = new Set<unknown>(['paid', 'refunded', 'partial_refund']);
 export function readOrder(event: ProviderEvent): Interpretation {
   const { data: attributes, occurrence } = event;
   const transactionId = requireId(event, 'identifier');
-  if (!PAID.has(attributes['status'])) return 'The order is not paid.';
+  const unpaid = findUnpaidReason(attributes['status'], STATES);
+  if (unpaid !== null) return unpaid;
   return [
     {
       ...LINKING_PAYMENT,

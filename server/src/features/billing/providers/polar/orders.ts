@@ -17,9 +17,12 @@ import {
   readWord,
   type JsonObject,
 } from '../fields.ts';
+import { findUnpaidReason } from '../unpaid.ts';
 
-/** The states of an order that was paid, and possibly refunded later. */
-const PAID = new Set<unknown>(['paid', 'refunded', 'partially_refunded']);
+const STATES = {
+  paid: ['paid', 'refunded', 'partially_refunded'],
+  unpaid: ['draft', 'pending', 'void'],
+};
 
 const ORIGINS: ReadonlyMap<unknown, PaymentFact['origin']> = new Map([
   ['purchase', 'purchase'],
@@ -32,7 +35,8 @@ const ORIGINS: ReadonlyMap<unknown, PaymentFact['origin']> = new Map([
 export function readOrder(event: ProviderEvent): Interpretation {
   const { data: order, occurrence } = event;
   const transactionId = requireId(event, 'id');
-  if (!PAID.has(order['status'])) return 'The order is not paid.';
+  const unpaid = findUnpaidReason(order['status'], STATES);
+  if (unpaid !== null) return unpaid;
   const checkoutId = readId(order['checkout_id']);
   const total = readTotal(order);
   const payment: PaymentFact = {

@@ -21,7 +21,10 @@ import {
 } from '../fields.ts';
 import { requireId, type Interpretation, type ProviderEvent } from '../adapter.ts';
 import { readLicenseReference, readMetadata, readOrderOptions } from '../custom-data.ts';
+import { findUnpaidReason } from '../unpaid.ts';
 import { readLineItems } from './lines.ts';
+
+const STATES = { paid: ['paid', 'no_payment_required'], unpaid: ['unpaid'] };
 
 /**
  * Reads a completed checkout. A one-time payment has the id of its payment intent, which refunds and disputes refer to. A
@@ -31,10 +34,11 @@ import { readLineItems } from './lines.ts';
 export function readCheckout(event: ProviderEvent): Interpretation {
   const { data: session, occurredAt } = event;
   const mode = readText(session['mode']);
-  const isUnpaid = session['payment_status'] === 'unpaid';
+  const status = session['payment_status'];
   if (mode === 'payment') {
     const checkoutId = requireId(event, 'id');
-    if (isUnpaid) return 'The payment is not completed.';
+    const unpaid = findUnpaidReason(status, STATES, 'The payment is not completed.');
+    if (unpaid !== null) return unpaid;
     const lines = readSessionLines(session);
     const transactionId = readReference(session['payment_intent']) ?? checkoutId;
     const invoice = readReference(session['invoice']);
@@ -55,7 +59,7 @@ export function readCheckout(event: ProviderEvent): Interpretation {
     checkoutId,
     transactionId: readReference(session['invoice']) ?? checkoutId,
     subscriptionId: readReference(session['subscription']),
-    origin: isUnpaid ? 'other' : 'purchase',
+    origin: status === 'unpaid' ? 'other' : 'purchase',
     // The start of the checkout is before the payment of the invoice, whose lines and total count.
     occurredAt: readUnixSeconds(session['created']) ?? occurredAt,
   });
