@@ -13,7 +13,17 @@ import { anchorOf } from './lib/anchors.ts';
 import { repository } from './lib/steps.ts';
 
 const documents = globSync(
-  ['*.md', '.github/*.md', 'bench/*.md', 'clients/**/*.md', 'docs/**/*.md', 'examples/**/*.md'],
+  [
+    '*.md',
+    '.github/*.md',
+    'agent/**/README.md',
+    'bench/*.md',
+    'clients/**/*.md',
+    'console/*.md',
+    'docs/**/*.md',
+    'examples/**/*.md',
+    'server/src/**/README.md',
+  ],
   {
     cwd: repository,
     exclude: ['**/node_modules/**'],
@@ -85,17 +95,37 @@ test('names only existing files of the code', () => {
     'agent',
     'agent/src',
     'clients/conformance',
+    'console/src',
     'examples/electron-like',
   ];
   const missing = documents.flatMap(({ file, text }) =>
-    [...text.matchAll(/`((?:[\w.-]+\/)+[\w.-]+\.(?:ts|mjs|sql|json))`/g)]
+    [...text.matchAll(isOfCode(file) ? CODE_FILE : CODE_PATH)]
       .map(([, path = '']) => path)
       .filter((path) => !isExample(path))
-      .filter((path) => !homes.some((home) => existsSync(join(repository, home, path))))
+      .filter(
+        (path) =>
+          ![...homes, dirname(file), ...listHomes(text)].some((home) =>
+            existsSync(join(repository, home, path)),
+          ),
+      )
       .map((path) => `${file}: ${path}`),
   );
   assert.deepEqual(missing, []);
 });
+
+const CODE_PATH = /`((?:[\w.-]+\/)+[\w.-]+\.(?:tsx?|mjs|sql|json))`/g;
+
+/** Also without a folder. */
+const CODE_FILE = /`((?:[\w.-]+\/)*[\w.-]+\.(?:tsx?|mjs|sql|json))`/g;
+
+/** Whether a document describes one folder, or names the folder of the files that follow. */
+function isOfCode(file: string): boolean {
+  return /^(?:ARCHITECTURE\.md$|server\/src\/|agent\/)/.test(file);
+}
+
+function listHomes(text: string): string[] {
+  return [...text.matchAll(/[Pp]aths are below `([^`]+)`/g)].map(([, home = '']) => home);
+}
 
 /** The examples of CONTRIBUTING.md create these. */
 function isExample(path: string): boolean {
