@@ -6,7 +6,6 @@ import type { Clock } from '#server/clock.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 
 import { listLicensesByIds, type LicenseRecord } from '../licenses/queries/licenses.ts';
-import { GRACE_DAYS } from '../licenses/rules/status.ts';
 import {
   insertExpiryCursor,
   listRecordedTransitions,
@@ -28,8 +27,6 @@ export interface TransitionDependencies extends EventDependencies {
  * committed.
  */
 const LAG_MS = 30_000;
-
-const GRACE_MS = GRACE_DAYS * 86_400_000;
 
 const PAGE_SIZE = 500;
 
@@ -62,7 +59,7 @@ async function recordPage(
     await moveExpiryCursor(client, { at: until, licenseId: LAST_LICENSE_ID });
     return 0;
   }
-  const transitions = await listTransitions(client, cursor, until, GRACE_MS, PAGE_SIZE);
+  const transitions = await listTransitions(client, cursor, until, PAGE_SIZE);
   if (transitions.length > 0) {
     const events = await describeTransitions(client, transitions);
     await recordEvents(deps, client, events, deps.clock.now());

@@ -13,7 +13,6 @@ import { addDays, dayOf, type Day } from '../analytics/rules/days.ts';
 import { isOverdue } from '../analytics/rules/rollup-marks.ts';
 import type { PaddleApi } from '../billing/providers/paddle/paddle-api.ts';
 import { findReconciliation } from '../billing/queries/reconciliations.ts';
-import { GRACE_DAYS } from '../licenses/rules/status.ts';
 import { listEndpoints } from '../outgoing-webhooks/manage-endpoints.ts';
 import { findLicenseRollup, listFigureDays } from './queries/figures.ts';
 import {
@@ -84,7 +83,7 @@ async function readOpenWork(deps: OverviewDependencies): Promise<OpenWork> {
     payments: await countPaymentEvents(pool),
     deliveries: await countFailedDeliveries(pool, ago(REPORTED_FOR_MS)),
     jobs: await countJobs(pool),
-    pastDue: await countPastDue(pool, ago(GRACE_DAYS * DAY_MS), now),
+    pastDue: await countPastDue(pool, now),
     unmailed: config.subscribers.doubleOptIn ? await countUnmailed(pool, ago(SEND_TIMEOUT_MS)) : [],
     endpoints: await listEndpoints(deps),
     reconciliationFailedAt: await findReconciliationFailure(deps),

@@ -1,6 +1,6 @@
 import type { Queryable } from '#server/db/statement.ts';
 
-import { GRACE_DAYS } from '../../licenses/rules/status.ts';
+import { USABLE_UNTIL } from '../../licenses/rules/status-sql.ts';
 import { type Day, startOf } from '../rules/days.ts';
 import { runLong } from './run-long.ts';
 
@@ -50,14 +50,6 @@ export async function replaceTrialDays(db: Queryable, from: Day): Promise<void> 
   await runLong(db, text, [startOf(from)]);
 }
 
-/** When a license stopped being usable: the rule `usableUntil`, and the changes that take effect at once. */
-const ENDS_AT = `least(revoked_at, refunded_at, suspended_at, disputed_at, paused_at, canceled_at, case
-    when expires_at is null or not subscription then expires_at
-    when cancel_scheduled_for is null or cancel_scheduled_for >= expires_at + interval '${GRACE_DAYS * 24} hours'
-      then expires_at + interval '${GRACE_DAYS * 24} hours'
-    else greatest(cancel_scheduled_for, expires_at)
-  end)`;
-
 /**
  * Counts the licenses, without trials and those of test purchases, that were usable at the end of each day and those created on it, by the facts of now.
  * Reads all licenses once, whatever the number of days.
@@ -66,7 +58,7 @@ const ENDS_AT = `least(revoked_at, refunded_at, suspended_at, disputed_at, pause
 export async function upsertLicenseDays(db: Queryable, from: Day, now: Date): Promise<void> {
   const text = `
     with license as (
-      select (created_at at time zone 'UTC')::date as created, ${ENDS_AT} as ends_at
+      select (created_at at time zone 'UTC')::date as created, ${USABLE_UNTIL} as ends_at
       from licenses where not trial and not is_test and created_at <= $2
     ), span as (
       select greatest(created, $1::date - 1) as starts,

@@ -2,7 +2,7 @@
 import type { Filter } from '#server/db/bounded-list.ts';
 import { condition, type Condition } from '#server/db/list.ts';
 
-import { statusCondition } from '../../licenses/queries/license-list.ts';
+import { statusCondition, usableCondition } from '../../licenses/rules/status-sql.ts';
 import { GRACE_DAYS, type LicenseStatus } from '../../licenses/rules/status.ts';
 
 const NOW = '?::timestamptz';
@@ -140,10 +140,9 @@ export const isNeverActivated = (): Filter =>
 
 /** Usable, and no machine validated since a time. The roll-up never names a later time than the last validation. */
 export function isSilentSince(since: Date, now: Date): Filter {
-  const usable = (['active', 'past_due'] as const).map((status) => statusCondition(status, NOW));
-  const sql = `(${usable.join(') or (')})`;
+  const sql = usableCondition(NOW);
   const facts = condition(
-    `not exists (select from activations where license_id = l.id and last_validated_at >= ${NOW}) and (${sql})`,
+    `not exists (select from activations where license_id = l.id and last_validated_at >= ${NOW}) and ${sql}`,
     since,
     ...parametersOf(sql, now),
   );

@@ -4,7 +4,7 @@ import { Type, type Static } from 'typebox';
 import { defineStatement, Nullable, queryRows, type Queryable } from '#server/db/statement.ts';
 
 import type { LicenseStatus } from '../rules/status.ts';
-import { statusCondition } from './license-list.ts';
+import { statusCondition } from '../rules/status-sql.ts';
 
 /** A page reads many licenses, if few of them match. */
 const LONG_STATEMENT_MS = 60_000;

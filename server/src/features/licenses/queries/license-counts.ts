@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { defineStatement, queryRows, type Queryable } from '#server/db/statement.ts';
 
 import { LICENSE_STATUSES, type LicenseStatus } from '../rules/status.ts';
-import { statusCondition } from './license-list.ts';
+import { statusCondition } from '../rules/status-sql.ts';
 
 const STATUSES: readonly LicenseStatus[] = LICENSE_STATUSES;
 

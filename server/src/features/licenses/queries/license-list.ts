@@ -7,8 +7,9 @@ import {
   type Statement,
 } from '#server/db/statement.ts';
 
-import { type LicenseStatus, GRACE_DAYS } from '../rules/status.ts';
+import type { LicenseStatus } from '../rules/status.ts';
 import { LicenseRow, type LicenseRecord } from './licenses.ts';
+import { statusCondition } from '../rules/status-sql.ts';
 
 /** A filter of licenses; null: any. */
 export interface LicenseFilter {
@@ -99,38 +100,4 @@ function prepare(
   );
   statements.set(name, statement);
   return statement;
-}
-
-const NOT_STOPPED = 'num_nonnulls(revoked_at, refunded_at, suspended_at, disputed_at) = 0';
-
-/** In hours, because the length of a day depends on the time zone of the session. */
-const GRACE = `interval '${GRACE_DAYS * 24} hours'`;
-const END_OF_GRACE = `case
-  when not subscription or trial then expires_at
-  when cancel_scheduled_for is null or cancel_scheduled_for >= expires_at + ${GRACE} then expires_at + ${GRACE}
-  else greatest(cancel_scheduled_for, expires_at)
-end`;
-
-/**
- * Returns the SQL condition of a status that `licenseStatus` returns, over the columns of `licenses`. Exactly one is true for
- * each license. A test compares them with the rule.
- * @param now the present time in SQL, such as `$1::timestamptz`
- */
-export function statusCondition(status: LicenseStatus, now: string): string {
-  const notPaused = `(paused_at is null or paused_at > ${now})`;
-  const running = `${NOT_STOPPED} and ${notPaused} and (canceled_at is null or canceled_at > ${now})`;
-  const conditions: Readonly<Record<LicenseStatus, string>> = {
-    revoked: 'revoked_at is not null',
-    refunded: 'revoked_at is null and refunded_at is not null',
-    suspended:
-      'revoked_at is null and refunded_at is null and (suspended_at is not null or disputed_at is not null)',
-    paused: `${NOT_STOPPED} and paused_at <= ${now}`,
-    canceled: `${NOT_STOPPED} and ${notPaused} and canceled_at <= ${now}`,
-    expired: `${running} and expires_at <= ${now} and ${END_OF_GRACE} <= ${now}`,
-    // The first three conditions follow from the others; an index answers them.
-    past_due: `subscription and not trial and expires_at > ${now} - ${GRACE}
-      and ${running} and expires_at <= ${now} and ${END_OF_GRACE} > ${now}`,
-    active: `${running} and (expires_at is null or expires_at > ${now})`,
-  };
-  return conditions[status];
 }

@@ -11,6 +11,8 @@ import {
   toColumns,
 } from '#server/db/statement.ts';
 
+import { TRANSITION_SOURCES, type TransitionSource } from '../../licenses/rules/status-sql.ts';
+
 const StatusTransition = Type.Object({ at: Timestamp, licenseId: Type.String() });
 
 /** A time at which the status of a license may change without a change of the license. */
@@ -48,15 +50,15 @@ export async function moveExpiryCursor(db: Queryable, to: StatusTransition): Pro
   await execute(db, moveStatement, [to.at, to.licenseId]);
 }
 
-/** A scan of one index: the transitions at `column + shift` after the cursor, up to now. */
-function transitionsOf(column: string, shift: string | null, condition: string): string {
-  const time = shift === null ? column : `${column} + ${shift}`;
-  const back = shift === null ? '' : ` - ${shift}`;
+/** A scan of one index: the transitions after the cursor, up to now. */
+function transitionsOf({ column, delay, only }: TransitionSource): string {
+  const time = delay === null ? column : `${column} + ${delay}`;
+  const back = delay === null ? '' : ` - ${delay}`;
   return `(
     select ${time} as transition_at, id from licenses
     where ${column} is not null and (${column}, id) > ($1::timestamptz${back}, $2::uuid)
-      and ${column} <= $3::timestamptz${back} ${condition}
-    order by ${column}, id limit $5
+      and ${column} <= $3::timestamptz${back} ${only === null ? '' : `and ${only}`}
+    order by ${column}, id limit $4
   )`;
 }
 
@@ -64,14 +66,10 @@ const listStatement = defineStatement(
   'license_list_transitions',
   StatusTransition,
   `select transition_at as at, id as "licenseId" from (
-     ${transitionsOf('expires_at', null, '')}
-     union ${transitionsOf('expires_at', `$4 * interval '1 millisecond'`, 'and subscription')}
-     union ${transitionsOf('cancel_scheduled_for', null, 'and subscription')}
-     union ${transitionsOf('canceled_at', null, '')}
-     union ${transitionsOf('paused_at', null, '')}
+     ${TRANSITION_SOURCES.map(transitionsOf).join(' union ')}
    ) as found
    order by transition_at, id
-   limit $5`,
+   limit $4`,
 );
 
 /**
@@ -82,11 +80,9 @@ export async function listTransitions(
   db: Queryable,
   after: StatusTransition,
   until: Date,
-  graceMs: number,
   limit: number,
 ): Promise<StatusTransition[]> {
-  const parameters = [after.at, after.licenseId, until, graceMs, limit];
-  return queryRows(db, listStatement, parameters);
+  return queryRows(db, listStatement, [after.at, after.licenseId, until, limit]);
 }
 
 const listRecordedStatement = defineStatement(

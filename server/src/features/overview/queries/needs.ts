@@ -8,6 +8,8 @@ import {
   type Queryable,
 } from '#server/db/statement.ts';
 
+import { statusCondition } from '../../licenses/rules/status-sql.ts';
+
 /** A higher number would not be more useful. */
 const MAX_COUNTED = 10_000;
 
@@ -109,17 +111,15 @@ const pastDueStatement = defineStatement(
   `select 'past_due' as kind, count(*)::int as count, min(expires_at) as since
    from (
      select expires_at from licenses
-     where subscription and not trial and not is_test and expires_at > $1 and expires_at <= $2
-       and num_nonnulls(revoked_at, refunded_at, suspended_at, disputed_at, paused_at, canceled_at) = 0
-       and cancel_scheduled_for is null
+     where not is_test and ${statusCondition('past_due', '$1::timestamptz')}
      limit ${MAX_COUNTED}
    ) as unpaid
    having count(*) > 0`,
 );
 
-/** Counts the subscriptions whose paid period ended within a time, and that were not canceled. */
-export async function countPastDue(db: Queryable, from: Date, to: Date): Promise<NeedCount[]> {
-  return queryRows(db, pastDueStatement, [from, to]);
+/** Counts the past due subscriptions, without those of test purchases. */
+export async function countPastDue(db: Queryable, now: Date): Promise<NeedCount[]> {
+  return queryRows(db, pastDueStatement, [now]);
 }
 
 const unmailedStatement = defineStatement(

@@ -163,8 +163,8 @@ const PAST_DUE: Kinds = {
     'licenses.past_due',
     'notice',
     [
-      'subscription was not renewed and ends when its 14 days of grace are over.',
-      'subscriptions were not renewed and end when their 14 days of grace are over.',
+      'subscription is past due, and expires when its grace period is over.',
+      'subscriptions are past due, and expire when their grace periods are over.',
     ],
     '/licenses?status=past_due',
   ),

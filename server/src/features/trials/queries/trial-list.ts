@@ -5,6 +5,7 @@ import { condition, defineList, type Condition } from '#server/db/list.ts';
 import { columnsOf, Nullable, Timestamp } from '#server/db/statement.ts';
 
 import { StatusRow } from '../../licenses/facts.ts';
+import { usableCondition } from '../../licenses/rules/status-sql.ts';
 
 const FactsRow = Type.Object({
   ...StatusRow.properties,
@@ -55,13 +56,13 @@ export const trialList = defineList({
   },
 });
 
-/** Whether the software may run; the rule of `licenseStatus`, for trials. */
-const IS_RUNNING = `l.expires_at > ? and num_nonnulls(l.revoked_at, l.refunded_at, l.suspended_at, l.disputed_at) = 0
-    and (l.paused_at is null or l.paused_at > ?) and (l.canceled_at is null or l.canceled_at > ?)`;
+/** The software may run. The first condition follows from the others, because trials have no grace; an index answers it. */
+const IS_RUNNING = `l.expires_at > ?::timestamptz and ${usableCondition('?::timestamptz')}`;
+const TIMES = IS_RUNNING.split('?').length - 1;
 
 /** Returns the condition of a state at a time. */
 export function isInState(state: TrialState, now: Date): Condition {
-  const times = [now, now, now];
+  const times = Array.from({ length: TIMES }, () => now);
   if (state === 'converted') return condition('c.trial_id is not null');
   if (state === 'running') return condition(`c.trial_id is null and ${IS_RUNNING}`, ...times);
   return condition(`c.trial_id is null and not (${IS_RUNNING})`, ...times);
