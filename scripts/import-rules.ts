@@ -123,7 +123,7 @@ export const FEATURES: readonly ImportRule[] = [
   rule('features/entitlements', 'features/licenses/rules features/audit/queries.ts'),
   rule('features/spread', 'features/audit/queries.ts'),
   rule('features/fleet', 'features/audit/queries.ts'),
-  rule('features/suppressions', 'features/audit'),
+  rule('features/suppressions', 'features/audit/queries features/audit/queries.ts'),
   rule(
     'features/search',
     `
@@ -140,7 +140,7 @@ export const FEATURES: readonly ImportRule[] = [
   rule(
     'features/subscribers',
     `
-    features/api-keys features/suppressions features/outreach/queries features/audit`,
+    features/api-keys features/suppressions features/outreach/queries features/audit/queries.ts`,
   ),
   rule(
     'features/outreach',
@@ -189,7 +189,7 @@ export const FEATURES: readonly ImportRule[] = [
   rule(
     'features/mails',
     `
-    features/audit/record-access.ts features/key-emails features/buyers/mails
+    features/key-emails features/buyers/mails
     features/outreach/templates features/subscribers features/suppressions`,
   ),
   rule(

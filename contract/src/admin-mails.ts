@@ -1,7 +1,9 @@
 import { type Static, Type } from 'typebox';
-import { LANGUAGES } from './constants.ts';
 
-import { listOf, listQuery, reason, rowsQuery } from './admin-list.ts';
+import { reason } from './admin-list.ts';
+import { LANGUAGES } from './constants.ts';
+import { listResource } from './list-resource.ts';
+import { htmlFile, operation } from './operation.ts';
 import { dateTime, nullable, nullableString, oneOf, ref, text, uuid } from './schema.ts';
 
 /**
@@ -17,24 +19,6 @@ const MAIL_KINDS = ['key', 'owner', 'confirmation', 'outreach'] as const;
 const MAIL_STATES = ['queued', 'held', 'sending', 'sent', 'unconfirmed', 'failed'] as const;
 
 const MAX_ID_LENGTH = 500;
-
-const FILTERS = {
-  search: Type.Optional(
-    text({
-      description: 'An e-mail address, or the id of a transaction.',
-      maxLength: 320,
-      examples: ['ada@example.com'],
-    }),
-  ),
-  kind: Type.Optional(oneOf(MAIL_KINDS)),
-  state: Type.Optional(oneOf(MAIL_STATES)),
-};
-
-export const MailQuery = listQuery(['-created_at'], FILTERS);
-export type MailQuery = Static<typeof MailQuery>;
-
-export const MailRowsQuery = rowsQuery(['-created_at'], FILTERS);
-export type MailRowsQuery = Static<typeof MailRowsQuery>;
 
 const item = {
   id: Type.String({ examples: ['key:paddle:txn_01hv8wptq8987qeep44cyrewp9'] }),
@@ -69,10 +53,25 @@ const item = {
 const MailItem = Type.Object(item, { $id: 'MailItem' });
 export type MailItem = Static<typeof MailItem>;
 
-export const Mails = listOf(MailItem, 'Mails');
+export const mails = listResource({
+  id: 'Mails',
+  name: 'mail',
+  title: 'mails',
+  description:
+    'E-mails with keys and confirmations of subscriptions; of the last 30 days outreach, and e-mails to owners of licenses: codes for ' +
+    'the page for buyers, freed machines, and keys that were replaced or sent again. No mail shows a key or a code.',
+  path: 'mails',
+  item: MailItem,
+  sorts: ['-created_at'],
+  search: 'An e-mail address, or the id of a transaction.',
+  filters: {
+    kind: Type.Optional(oneOf(MAIL_KINDS)),
+    state: Type.Optional(oneOf(MAIL_STATES)),
+  },
+  permissions: { read: 'mails:read', export: 'mails:export' },
+});
 
-/** The path of an operation on one mail. */
-export const MailPath = Type.Object({ id: text({ maxLength: MAX_ID_LENGTH }) });
+const mailParams = Type.Object({ id: text({ maxLength: MAX_ID_LENGTH }) });
 
 const MailLicense = Type.Object(
   {
@@ -102,9 +101,38 @@ export const Mail = Type.Object(
 );
 export type Mail = Static<typeof Mail>;
 
-export const MailResend = Type.Object({ reason }, { $id: 'MailResend' });
+export const showMail = operation({
+  id: 'showMail',
+  method: 'GET',
+  path: 'mails/:id',
+  summary: 'Show a mail',
+  permission: 'mails:read',
+  params: mailParams,
+  response: ref(Mail, 'The mail, and what happened to it.'),
+  errors: ['not_found'],
+});
 
-export const MailResendAll = Type.Object(
+const MailResend = Type.Object({ reason }, { $id: 'MailResend' });
+
+const MailsQueued = Type.Object(
+  { queued: Type.Integer({ examples: [1] }) },
+  { $id: 'MailsQueued' },
+);
+
+export const resendMail = operation({
+  id: 'resendMail',
+  method: 'POST',
+  path: 'mails/:id/resend',
+  summary: 'Send a mail again',
+  description: 'Queues an e-mail with keys, in any state, or the confirmation of a subscription.',
+  permission: 'mails:resend',
+  params: mailParams,
+  body: ref(MailResend),
+  response: ref(MailsQueued, 'The mail is queued.'),
+  errors: ['not_found', 'not_possible', 'rate_limited'],
+});
+
+const MailResendAll = Type.Object(
   {
     which: oneOf(['refused', 'unconfirmed'], {
       description:
@@ -116,10 +144,15 @@ export const MailResendAll = Type.Object(
   { $id: 'MailResendAll' },
 );
 
-export const MailsQueued = Type.Object(
-  { queued: Type.Integer({ examples: [1] }) },
-  { $id: 'MailsQueued' },
-);
+export const resendKeyMails = operation({
+  id: 'resendKeyMails',
+  method: 'POST',
+  path: 'mails/resend',
+  summary: 'Send every refused or unconfirmed e-mail with keys again',
+  permission: 'mails:resend-all',
+  body: ref(MailResendAll),
+  response: ref(MailsQueued, 'How many e-mails are queued.'),
+});
 
 const MailTemplateItem = Type.Object(
   {
@@ -132,15 +165,23 @@ const MailTemplateItem = Type.Object(
 );
 export type MailTemplateItem = Static<typeof MailTemplateItem>;
 
-export const MailTemplates = Type.Object(
+const MailTemplates = Type.Object(
   { items: Type.Array(ref(MailTemplateItem)) },
   { $id: 'MailTemplates' },
 );
 
-/** The path of an operation on one template. */
-export const MailTemplatePath = Type.Object({ name: text({ maxLength: 100, examples: ['key'] }) });
+export const listMailTemplates = operation({
+  id: 'listMailTemplates',
+  method: 'GET',
+  path: 'mail-templates',
+  summary: 'List every mail that the service can send',
+  permission: 'mails:read',
+  response: ref(MailTemplates, 'The templates.'),
+});
 
-export const MailTemplateQuery = Type.Object(
+const templateParams = Type.Object({ name: text({ maxLength: 100, examples: ['key'] }) });
+
+const templateQuery = Type.Object(
   {
     language: Type.Optional(oneOf(LANGUAGES)),
     name: Type.Optional(
@@ -155,7 +196,7 @@ export const MailTemplateQuery = Type.Object(
   { additionalProperties: false },
 );
 
-export const MailPreview = Type.Object(
+const MailPreview = Type.Object(
   {
     name: Type.String({ examples: ['key'] }),
     language: Type.String({ examples: ['en'] }),
@@ -164,6 +205,30 @@ export const MailPreview = Type.Object(
   },
   { $id: 'MailPreview' },
 );
+
+export const previewMail = operation({
+  id: 'previewMail',
+  method: 'GET',
+  path: 'mail-templates/:name',
+  summary: 'Preview a mail with example data',
+  permission: 'mails:read',
+  params: templateParams,
+  query: templateQuery,
+  response: ref(MailPreview, 'The subject and the plain-text part.'),
+  errors: ['not_found'],
+});
+
+export const previewMailHtml = operation({
+  id: 'previewMailHtml',
+  method: 'GET',
+  path: 'mail-templates/:name/html',
+  summary: 'Preview the HTML part of a mail with example data',
+  permission: 'mails:read',
+  params: templateParams,
+  query: templateQuery,
+  response: htmlFile('A document for a frame: its policy allows no script.'),
+  errors: ['not_found'],
+});
 
 export const MailRelayCheck = Type.Object(
   {
@@ -179,17 +244,12 @@ export const MailRelayCheck = Type.Object(
 );
 export type MailRelayCheck = Static<typeof MailRelayCheck>;
 
-/** The named schemas of mails, for the interface document. */
-export const mailSchemas = [
-  MailItem,
-  Mails,
-  MailLicense,
-  Mail,
-  MailResend,
-  MailResendAll,
-  MailsQueued,
-  MailTemplateItem,
-  MailTemplates,
-  MailPreview,
-  MailRelayCheck,
-];
+export const checkMailRelay = operation({
+  id: 'checkMailRelay',
+  method: 'POST',
+  path: 'mail-relay/check',
+  summary: 'Check the mail relay',
+  description: 'Connects and logs in, without sending anything.',
+  permission: 'mails:check-relay',
+  response: ref(MailRelayCheck, 'Whether the relay can be used.'),
+});

@@ -4,7 +4,6 @@ import { listReferredSchemas } from './schema.ts';
 import { buyerSchemas } from './buyers.ts';
 import { outreachSchemas } from './admin-outreach.ts';
 import { composeSchemas } from './admin-outreach-compose.ts';
-import { mailSchemas } from './admin-mails.ts';
 import { WebhookResponse } from './billing.ts';
 import { JwkSet, PublicJwk } from './entitlements.ts';
 import { HTTPValidationError, Problem, ValidationError } from './errors.ts';
@@ -145,7 +144,6 @@ const otherSchemas: readonly TSchema[] = [
   Problem,
   ...outreachSchemas,
   ...composeSchemas,
-  ...mailSchemas,
 ];
 
 /** Every named schema of the interface. */

@@ -151,7 +151,7 @@ describe('export', () => {
       {
         actor: `operator:${support.email}`,
         action: 'mail.export',
-        details: { kind: 'key', state: null },
+        details: { kind: 'key' },
       },
     ]);
     const all = await support.get(`${MAILS}/export?sort=created_at`);

@@ -1,39 +1,40 @@
 import type { Mail } from '@latchkey/contract';
+import { mails, resendMail, showMail } from '@latchkey/contract/admin/mails';
 
+import { pathOf } from '#console/app/call.ts';
 import { hrefOf } from '#console/app/router.ts';
 import type { RouteProps } from '#console/app/match-path.ts';
-import { Action } from '#console/ui/action.tsx';
 import { Advice } from '#console/ui/advice.tsx';
 import { Badge } from '#console/ui/badge.tsx';
 import { LinkButton } from '#console/ui/button.tsx';
 import { Notice } from '#console/ui/error-box.tsx';
 import { Facts } from '#console/ui/facts.tsx';
+import { OperationAction } from '#console/ui/operation-action.tsx';
+import { OperationPage } from '#console/ui/operation-page.tsx';
 import { Page, Section } from '#console/ui/page.tsx';
 import { PlainTable } from '#console/ui/plain-table.tsx';
-import { ResourcePage } from '#console/ui/resource-page.tsx';
 import { Time } from '#console/ui/time.tsx';
 import { nameLanguage } from '#console/ui/labels.ts';
 
-import { MAILS, nameMail, toneOfMail } from './mail-labels.ts';
+import { nameMail, toneOfMail } from './mail-labels.ts';
 
 const BACK = { to: '/mail', label: 'Mail log' };
 
 /** One mail: what happened to it, and sending it again. */
 export function MailDetailPage({ params }: RouteProps) {
-  const path = `${MAILS}/${encodeURIComponent(params['id'] ?? '')}`;
+  const { id = '' } = params;
   return (
-    <ResourcePage<Mail> path={path} polls title="Mail" back={BACK}>
-      {(mail) => <MailView mail={mail} path={path} />}
-    </ResourcePage>
+    <OperationPage of={showMail} params={{ id }} polls title="Mail" back={BACK}>
+      {(mail) => <MailView mail={mail} />}
+    </OperationPage>
   );
 }
 
 interface MailViewProps {
   readonly mail: Mail;
-  readonly path: string;
 }
 
-function MailView({ mail, path }: MailViewProps) {
+function MailView({ mail }: MailViewProps) {
   return (
     <Page
       title={nameMail(mail)}
@@ -44,7 +45,7 @@ function MailView({ mail, path }: MailViewProps) {
           <LinkButton to={`/mail/templates/${encodeURIComponent(mail.template)}`}>
             Template
           </LinkButton>
-          {mail.can_resend && <Resend mail={mail} path={path} />}
+          {mail.can_resend && <Resend mail={mail} />}
         </>
       }
     >
@@ -80,9 +81,11 @@ function kindOf({ state }: Mail): 'error' | 'good' | 'info' | 'warning' {
   return state === 'sent' ? 'good' : 'info';
 }
 
-function Resend({ mail, path }: MailViewProps) {
+function Resend({ mail }: MailViewProps) {
   return (
-    <Action
+    <OperationAction
+      of={resendMail}
+      params={{ id: mail.id }}
       label="Send again"
       explanation={
         mail.kind === 'key'
@@ -90,10 +93,8 @@ function Resend({ mail, path }: MailViewProps) {
           : 'Queues the e-mail that asks for the confirmation.'
       }
       kind={mail.state === 'failed' ? 'primary' : 'plain'}
-      role="support"
       reason="required"
-      path={`${path}/resend`}
-      invalidates={[MAILS]}
+      invalidates={[pathOf(mails.list)]}
       done="The e-mail is queued."
     />
   );

@@ -3,10 +3,6 @@ import type { MailItem } from '@latchkey/contract';
 import type { Tone } from '#console/ui/badge.tsx';
 import { labelOf, namedOptions, toOptions } from '#console/ui/labels.ts';
 
-export const MAILS = '/api/v1/admin/mails';
-export const TEMPLATES = '/api/v1/admin/mail-templates';
-export const RELAY_CHECK = '/api/v1/admin/mail-relay/check';
-
 const TONES: Readonly<Record<MailItem['state'], Tone>> = {
   queued: 'info',
   held: 'warning',

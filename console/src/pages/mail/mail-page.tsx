@@ -1,24 +1,19 @@
 import type { MailItem, MailRelayCheck } from '@latchkey/contract';
+import { checkMailRelay, mails, resendKeyMails } from '@latchkey/contract/admin/mails';
 import { useState } from 'preact/hooks';
 
+import { pathOf } from '#console/app/call.ts';
 import { query } from '#console/app/router.ts';
-import { Action } from '#console/ui/action.tsx';
 import { Badge } from '#console/ui/badge.tsx';
-import { DataTable } from '#console/ui/data-table.tsx';
 import { Notice } from '#console/ui/error-box.tsx';
+import { ListTable } from '#console/ui/list-table.tsx';
+import { OperationAction } from '#console/ui/operation-action.tsx';
 import { Page } from '#console/ui/page.tsx';
 import { selectedTab, Tabs } from '#console/ui/tabs.tsx';
 import { Time } from '#console/ui/time.tsx';
 import { nameLanguage } from '#console/ui/labels.ts';
 
-import {
-  KIND_OPTIONS,
-  MAILS,
-  nameMail,
-  RELAY_CHECK,
-  STATE_OPTIONS,
-  toneOfMail,
-} from './mail-labels.ts';
+import { KIND_OPTIONS, nameMail, STATE_OPTIONS, toneOfMail } from './mail-labels.ts';
 import { Templates } from './templates.tsx';
 
 const TABS = [
@@ -34,13 +29,12 @@ export function MailPage() {
       title="Mail log"
       intro="E-mails with license keys and confirmations of subscriptions; of the last 30 days also codes and notices to license owners, and outreach."
       actions={
-        <Action<MailRelayCheck>
+        <OperationAction
+          of={checkMailRelay}
           label="Check relay"
           title="Check the mail relay"
           explanation="Connects to the mail relay and logs in. Nothing is sent."
           confirm="Check"
-          role="support"
-          path={RELAY_CHECK}
           invalidates={[]}
           done="The check ended."
           onDone={setRelay}
@@ -69,13 +63,10 @@ function Relay({ relay }: { readonly relay: MailRelayCheck }) {
 
 function Log() {
   return (
-    <DataTable<MailItem>
-      path={MAILS}
-      caption="Mails"
+    <ListTable
+      of={mails}
       search="E-mail address or transaction"
-      defaultSort="-created_at"
       rowKey={({ id }) => id}
-      csv={{ path: `${MAILS}/export`, role: 'support', fresh: true }}
       rowLink={({ id }) => `/mail/${encodeURIComponent(id)}`}
       polls
       columns={[
@@ -145,18 +136,17 @@ function ResendAll() {
   if (state !== 'failed' && state !== 'unconfirmed') return null;
   const isRefused = state === 'failed';
   return (
-    <Action
+    <OperationAction
+      of={resendKeyMails}
       label="Resend all with keys"
       explanation={
         isRefused
           ? 'Queues every e-mail with keys that the mail relay refused. Repair the relay first.'
           : 'Queues every e-mail with keys that the mail relay did not confirm. Some buyers may get it twice.'
       }
-      role="admin"
       reason="required"
-      path={`${MAILS}/resend`}
       body={() => ({ which: isRefused ? 'refused' : 'unconfirmed' })}
-      invalidates={[MAILS]}
+      invalidates={[pathOf(mails.list)]}
       done="The e-mails are queued."
     />
   );

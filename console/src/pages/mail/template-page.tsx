@@ -1,10 +1,8 @@
 import { LANGUAGES } from '@latchkey/contract/constants';
-import type { MailPreview, MailTemplateItem } from '@latchkey/contract';
+import { listMailTemplates, previewMail, previewMailHtml } from '@latchkey/contract/admin/mails';
 import { useId } from 'preact/hooks';
-import type { Static } from 'typebox';
 
-import { withQuery } from '#console/app/query.ts';
-import { useResource } from '#console/app/resources.ts';
+import { pathOf, useOperation } from '#console/app/call.ts';
 import { changeQuery, query } from '#console/app/router.ts';
 import type { RouteProps } from '#console/app/match-path.ts';
 import { Card, Page, Section } from '#console/ui/page.tsx';
@@ -12,18 +10,17 @@ import { Loaded } from '#console/ui/loaded.tsx';
 import { selectedTab, Tabs } from '#console/ui/tabs.tsx';
 import { nameLanguage } from '#console/ui/labels.ts';
 
-import { TEMPLATES } from './mail-labels.ts';
-
 const TABS = LANGUAGES.map((id) => ({ id, label: nameLanguage(id) }));
 
 /** A mail with example data in one language: as HTML in a frame without scripts, and as text. */
 export function TemplatePage({ params }: RouteProps) {
-  const path = `${TEMPLATES}/${encodeURIComponent(params['name'] ?? '')}`;
+  const { name = '' } = params;
   const language = selectedTab(TABS, 'language');
-  const { data: list } = useResource<{ readonly items: readonly MailTemplateItem[] }>(TEMPLATES);
-  const template = list?.items.find(({ name }) => name === params['name']);
-  const shown = withQuery(new URLSearchParams({ language }), { name: query.value.get('name') });
-  const preview = useResource<Static<typeof MailPreview>>(path + shown);
+  const template = useOperation(listMailTemplates, {}).data?.items.find(
+    (each) => each.name === name,
+  );
+  const shown = { params: { name }, query: { language, name: query.value.get('name') ?? '' } };
+  const preview = useOperation(previewMail, shown);
   const title = template?.title ?? 'Template';
   return (
     <Page
@@ -44,7 +41,7 @@ export function TemplatePage({ params }: RouteProps) {
               class="template-frame"
               title={`${title} in ${nameLanguage(language)}`}
               sandbox=""
-              src={`${path}/html${shown}`}
+              src={pathOf(previewMailHtml, shown)}
             />
             <Section title="As text">
               <Card>

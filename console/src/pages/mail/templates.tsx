@@ -1,16 +1,15 @@
 import type { MailTemplateItem } from '@latchkey/contract';
+import { listMailTemplates } from '@latchkey/contract/admin/mails';
 
-import { useResource } from '#console/app/resources.ts';
+import { useOperation } from '#console/app/call.ts';
 import { hrefOf } from '#console/app/router.ts';
 import { Loaded } from '#console/ui/loaded.tsx';
 import { PlainTable } from '#console/ui/plain-table.tsx';
 import { nameLanguage } from '#console/ui/labels.ts';
 
-import { TEMPLATES } from './mail-labels.ts';
-
 /** Every mail that the service can send. */
 export function Templates() {
-  const resource = useResource<{ readonly items: readonly MailTemplateItem[] }>(TEMPLATES);
+  const resource = useOperation(listMailTemplates, {});
   return (
     <Loaded resource={resource}>
       {({ items }) => (

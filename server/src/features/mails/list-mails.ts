@@ -1,27 +1,16 @@
-import type { Mail, MailItem, MailRowsQuery } from '@latchkey/contract';
-import { parseEmail } from '@latchkey/contract';
+import { parseEmail, type Mail, type MailItem, type mails } from '@latchkey/contract';
 import type { Pool } from 'pg';
 
-import type { Clock } from '#server/clock.ts';
-import {
-  condition,
-  queryAllPages,
-  queryPage,
-  type Condition,
-  type ListOrder,
-  type Page,
-  type PageRequest,
-} from '#server/db/list.ts';
 import { noSuch } from '#server/errors.ts';
-import type { ConcurrencyLimiter } from '#server/lib/concurrency-limiter.ts';
 import type { Vault } from '#server/lib/vault.ts';
 
-import { recordAccess } from '../audit/record-access.ts';
+import { selectFrom, type ListSource } from '../lists/list-source.ts';
 import { hashAddressUnderAll } from '../suppressions/address-hash.ts';
 import {
   findMail,
   isInState,
   isMailed,
+  isOfKind,
   listMailedLicenses,
   mailList,
   matchesSearch,
@@ -30,60 +19,25 @@ import {
 } from './queries/mails.ts';
 import { explainMail } from './rules/explain-mail.ts';
 
-export interface MailListDependencies {
-  readonly databaseLimiter: ConcurrencyLimiter;
+/** Where the list of mails comes from. */
+export function mailSource(deps: {
   readonly pool: Pool;
   readonly vault: Pick<Vault, 'hashText' | 'previous'>;
+}): ListSource<typeof mails, StoredMail> {
+  const filters = {
+    kind: isOfKind,
+    state: isInState,
+    search: (text: string) => matchesSearch(text, hashSearch(deps.vault, text)),
+  };
+  return { read: selectFrom(deps, mailList, filters, [isMailed]), view: viewMail };
 }
 
-/** The filters of the list. */
-export type MailFilters = Pick<MailRowsQuery, 'kind' | 'search' | 'state'>;
-
-/** Lists the stored mails of all kinds. @throws InvalidPositionError */
-export function listMails(
-  { pool, vault }: MailListDependencies,
-  request: PageRequest,
-  filters: MailFilters,
-): Promise<Page<StoredMail>> {
-  return queryPage(pool, mailList, request, toConditions(vault, filters));
-}
-
-/** Reads all mails of a filter, after an audit entry. */
-export async function exportMails(
-  deps: MailListDependencies & { readonly clock: Clock },
-  order: ListOrder,
-  filters: MailFilters,
-  actor: string,
-): Promise<AsyncIterable<StoredMail>> {
-  const { kind = null, state = null } = filters;
-  await recordAccess(deps, {
-    actor,
-    action: 'mail.export',
-    subjectId: 'mails',
-    reason: null,
-    details: { kind, state },
-  });
-  return queryAllPages(deps, mailList, order, toConditions(deps.vault, filters));
-}
-
-function toConditions(
-  vault: MailListDependencies['vault'],
-  { search = '', kind, state }: MailFilters,
-): Condition[] {
-  return [
-    isMailed,
-    ...(kind === undefined ? [] : [condition('mail.kind = ?', kind)]),
-    ...(state === undefined ? [] : [isInState(state)]),
-    ...(search.trim() === '' ? [] : [matchesSearch(search, hashSearch(vault, search.trim()))]),
-  ];
-}
-
-function hashSearch(vault: MailListDependencies['vault'], search: string): string[] {
-  return 'fault' in parseEmail(search) ? [] : hashAddressUnderAll(vault, search);
+function hashSearch(vault: Pick<Vault, 'hashText' | 'previous'>, text: string): string[] {
+  return 'fault' in parseEmail(text) ? [] : hashAddressUnderAll(vault, text);
 }
 
 /** Converts a mail to an item of the interface. */
-export function viewMail(mail: StoredMail): MailItem {
+function viewMail(mail: StoredMail): MailItem {
   return {
     id: mail.id,
     kind: mail.kind,

@@ -102,6 +102,10 @@ export const mailList = defineList({
 /** The condition of the whole list: a subscriber has been mailed, or is going to be. */
 export const isMailed = condition('mail.is_mailed');
 
+export function isOfKind(kind: string): Condition {
+  return condition('mail.kind = ?', kind);
+}
+
 /** The condition of a state. */
 export function isInState(state: keyof typeof STATES): Condition {
   return condition(STATES[state]);
