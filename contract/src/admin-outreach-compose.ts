@@ -1,14 +1,17 @@
 import { type Static, Type } from 'typebox';
 
+import { forEachLanguage, LANGUAGES } from './constants.ts';
+import { csvFile, htmlFile, operation } from './operation.ts';
 import {
   AUDIENCE_SOURCES,
   CampaignAudience,
   CampaignText,
   CampaignTexts,
   MAX_CAMPAIGN_NAME_LENGTH,
+  MAX_LIST_BYTES,
+  MAX_TEXTS_BYTES,
   recipientList,
-} from './admin-outreach.ts';
-import { forEachLanguage, LANGUAGES } from './constants.ts';
+} from './outreach-content.ts';
 import { OUTREACH_TEMPLATES } from './outreach.ts';
 import { integer, nullable, nullableString, oneOf, ref, text } from './schema.ts';
 
@@ -68,12 +71,10 @@ export const CampaignTestMail = Type.Object(
 );
 export type CampaignTestMail = Static<typeof CampaignTestMail>;
 
-export const CampaignTestResult = Type.Object(
+const CampaignTestResult = Type.Object(
   { sent_to: Type.String({ examples: ['anna@example.com'] }) },
   { $id: 'CampaignTestResult' },
 );
-export type CampaignTestResult = Static<typeof CampaignTestResult>;
-
 export const CampaignPreviewRequest = Type.Object(
   {
     text: ref(CampaignText),
@@ -150,15 +151,69 @@ export const CampaignStart = Type.Object(
 );
 export type CampaignStart = Static<typeof CampaignStart>;
 
-/** The named schemas of writing campaigns. */
-export const composeSchemas = [
-  CampaignDryRun,
-  CampaignPreview,
-  CampaignPreviewRequest,
-  CampaignProblem,
-  CampaignRecipient,
-  CampaignRecipients,
-  CampaignStart,
-  CampaignTestMail,
-  CampaignTestResult,
-] as const;
+export const showCampaignStart = operation({
+  id: 'showCampaignStart',
+  method: 'GET',
+  path: 'outreach/start',
+  summary: 'Show the templates and placeholders of campaigns',
+  permission: 'campaigns:read',
+  response: ref(CampaignStart, 'What a new mail can start from.'),
+});
+
+export const showPreviewFrame = operation({
+  id: 'showPreviewFrame',
+  method: 'GET',
+  path: 'outreach/preview-frame',
+  summary: 'The document that shows a preview',
+  description:
+    'A sandboxed page for a frame of the console. It shows the HTML that its parent sends with `postMessage`.',
+  permission: 'campaigns:read',
+  response: htmlFile('The page.'),
+});
+
+export const previewCampaign = operation({
+  id: 'previewCampaign',
+  method: 'POST',
+  path: 'outreach/preview',
+  summary: 'Render a text as it would be sent',
+  permission: 'campaigns:read',
+  body: ref(CampaignPreviewRequest),
+  maxBodyBytes: MAX_TEXTS_BYTES,
+  response: ref(CampaignPreview, 'The mail, and what prevents sending it.'),
+});
+
+export const dryRunCampaign = operation({
+  id: 'dryRunCampaign',
+  method: 'POST',
+  path: 'outreach/dry-run',
+  summary: 'Show who would get a mail and who would not',
+  permission: 'campaigns:read',
+  body: ref(CampaignRecipients),
+  maxBodyBytes: MAX_LIST_BYTES,
+  response: ref(CampaignDryRun, 'Nothing was sent.'),
+});
+
+export const exportDryRun = operation({
+  id: 'exportDryRun',
+  method: 'POST',
+  path: 'outreach/dry-run/export',
+  summary: 'Export who would get a mail and who would not as CSV',
+  description: 'The audit log records each export.',
+  permission: 'campaigns:export-recipients',
+  body: ref(CampaignRecipients),
+  maxBodyBytes: MAX_LIST_BYTES,
+  response: csvFile('All rows.'),
+});
+
+export const sendTestMail = operation({
+  id: 'sendTestMail',
+  method: 'POST',
+  path: 'outreach/test-mail',
+  summary: 'Send a mail to yourself',
+  description: 'The audit log records it.',
+  permission: 'campaigns:test',
+  body: ref(CampaignTestMail),
+  maxBodyBytes: MAX_TEXTS_BYTES,
+  response: ref(CampaignTestResult, 'The relay accepted the mail.'),
+  errors: ['not_possible'],
+});

@@ -2,8 +2,6 @@ import type { TSchema } from 'typebox';
 
 import { listReferredSchemas } from './schema.ts';
 import { buyerSchemas } from './buyers.ts';
-import { outreachSchemas } from './admin-outreach.ts';
-import { composeSchemas } from './admin-outreach-compose.ts';
 import { WebhookResponse } from './billing.ts';
 import { JwkSet, PublicJwk } from './entitlements.ts';
 import { HTTPValidationError, Problem, ValidationError } from './errors.ts';
@@ -103,6 +101,8 @@ export * from './schema.ts';
 export * from './subscribers.ts';
 export * from './trial.ts';
 export * from './usage.ts';
+export * from './admin-outreach-report.ts';
+export * from './outreach-content.ts';
 
 /** Schemas that only routes refer to. */
 const otherSchemas: readonly TSchema[] = [
@@ -142,8 +142,6 @@ const otherSchemas: readonly TSchema[] = [
   ValidationError,
   HTTPValidationError,
   Problem,
-  ...outreachSchemas,
-  ...composeSchemas,
 ];
 
 /** Every named schema of the interface. */

@@ -31,12 +31,9 @@ interface ListDeclaration<
   Item extends TObject,
   Filtered extends Filters,
   Search extends string | undefined,
-  Params extends TObject | undefined,
 > extends CollectionDeclaration<Item> {
   /** What its rows are, if the title does not say it; sentences. */
   readonly description?: string;
-  /** Of a list below a resource: the parameters of the path, each of which selects rows as a filter does. */
-  readonly params?: Params;
   /** What it can be sorted by; the first one is the default, ascending or with `-` descending. */
   readonly sorts: readonly [string, ...string[]];
   /** Optional parameters of the query. */
@@ -52,12 +49,31 @@ export function listResource<
   Item extends TObject,
   const Filtered extends Filters,
   const Search extends string | undefined = undefined,
-  Params extends TObject | undefined = undefined,
->(of: ListDeclaration<Item, Filtered, Search, Params>) {
-  const { id, title, path, params, item, sorts, filters, search, permissions } = of;
+>(of: ListDeclaration<Item, Filtered, Search>) {
+  return declareList(of, undefined);
+}
+
+/** Declares a list below a resource. @param params of the path, each of which selects rows as a filter does */
+export function listBelow<
+  Params extends TObject,
+  Item extends TObject,
+  const Filtered extends Filters,
+  const Search extends string | undefined = undefined,
+>(params: Params, of: ListDeclaration<Item, Filtered, Search>) {
+  return declareList(of, params);
+}
+
+function declareList<
+  Item extends TObject,
+  const Filtered extends Filters,
+  const Search extends string | undefined,
+  Params extends TObject | undefined,
+>(of: ListDeclaration<Item, Filtered, Search>, params: Params) {
+  const { id, title, path, item, sorts, filters, search, permissions } = of;
   const errors: readonly ErrorCode[] = params === undefined ? [] : ['not_found'];
   return {
     ...of,
+    params,
     columns: of.columns ?? listPlainFields(item),
     list: operation({
       id: `list${id}`,
@@ -88,7 +104,7 @@ export function listResource<
 
 /** Any list. */
 export type AnyListResource = ReturnType<
-  typeof listResource<TObject, Filters, string | undefined, TObject | undefined>
+  typeof declareList<TObject, Filters, string | undefined, TObject | undefined>
 >;
 
 /** Declares a short list, which is neither paged nor filtered, with its two operations: all of it, and the same as CSV. */

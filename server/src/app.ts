@@ -37,7 +37,6 @@ import { registerLicenseRoutes } from './features/licenses/routes.ts';
 import { registerMailRoutes } from './features/mails/admin-routes.ts';
 import { registerWebhookRoutes } from './features/outgoing-webhooks/admin-routes.ts';
 import { registerComposeRoutes } from './features/outreach/admin-compose-routes.ts';
-import { registerReportRoutes } from './features/outreach/admin-report-routes.ts';
 import { registerCampaignRoutes } from './features/outreach/admin-routes.ts';
 import { registerOutreachRoutes } from './features/outreach/routes.ts';
 import { registerAdminSubscriberRoutes } from './features/subscribers/admin-routes.ts';
@@ -115,7 +114,6 @@ export function buildApp(context: Context, deps: AppDependencies): App {
     registerAdminSuppressionRoutes(scope, context);
     registerComposeRoutes(scope, context);
     registerCampaignRoutes(scope, context);
-    registerReportRoutes(scope, context);
     registerAdminApiKeyRoutes(scope, context);
     registerSigningKeyRoutes(scope, context);
     registerAuditRoutes(scope, context);

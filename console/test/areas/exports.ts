@@ -15,7 +15,7 @@ const EXPORTS: readonly (readonly [path: string, file: string, button?: string])
   ['/mail', 'mails.csv: id,kind,state,'],
   ['/subscribers', 'subscribers.csv: id,email,state,'],
   ['/suppressions', 'suppressions.csv: address_hash,email,'],
-  ['/outreach/{sentId}?tab=messages', 'messages.csv: email,name,language,'],
+  ['/outreach/{sentId}?tab=messages', 'campaign-messages.csv: position,email,name,'],
   ['/operators', 'operators.csv: id,email,name,'],
   ['/api-keys', 'api-keys.csv: id,name,key_hint,'],
   ['/audit', 'audit-entries.csv: sequence,occurred_at,'],

@@ -27,7 +27,6 @@ function allow<Role extends OperatorRole>(role: Role, fresh: boolean) {
 /** The `config` of a route: the role that it needs, and whether a session needs a fresh proof. */
 export const VIEWER = allow('viewer', false);
 export const VIEWER_FRESH = allow('viewer', true);
-export const SUPPORT = allow('support', false);
 export const SUPPORT_FRESH = allow('support', true);
 export const ADMIN = allow('admin', false);
 export const ADMIN_FRESH = allow('admin', true);

@@ -34,6 +34,8 @@ const {
 } = await openCampaigns();
 const { clock, context, pool } = service;
 
+const UNKNOWN = '0190a6b2-7c1e-7d32-9c41-000000000000';
+
 describe('sending', () => {
   test('mails every recipient once, in its language, and reports', async () => {
     await suppress('carl@example.com');
@@ -99,7 +101,13 @@ describe('sending', () => {
     const { reasons } = bodyOf(await admin.get(`${CAMPAIGNS}/${id}/report`));
     assert.deepEqual(reasons, [{ state: 'failed', error: 'smtp_550', count: 1 }]);
     const { text } = await admin.get(`${CAMPAIGNS}/${id}/messages/export?result=failed`);
-    assert.match(text, /^email,name,.*\r\nbad@example\.com,,en,failed,smtp_550: unknown user,/);
+    assert.match(
+      text,
+      /^position,email,name,.*\r\n1,bad@example\.com,,en,failed,smtp_550: unknown user,/,
+    );
+    assert.ok((await auditOf(id)).includes('outreach.export'));
+    assert.equal((await admin.get(`${CAMPAIGNS}/${UNKNOWN}/messages/export`)).status, 404);
+    assert.deepEqual(await auditOf(UNKNOWN), []);
   });
 
   test('is refused without recipients, with faults, for a changed draft and a grown list', async () => {

@@ -48,7 +48,7 @@ describe('drafts', () => {
     const [head, ...lines] = text.trim().split('\r\n');
     assert.equal(
       head,
-      'id,name,state,languages,source,total,waiting,canceled,sent,failed,suppressed,unknown,created_at,updated_at,updated_by,started_at,started_by,ended_at',
+      'id,name,state,languages,source,counts_total,counts_waiting,counts_canceled,counts_sent,counts_failed,counts_suppressed,counts_unknown,created_at,updated_at,updated_by,started_at,started_by,ended_at',
     );
     const now = clock.now().toISOString();
     const languages = Object.keys(CONTENT.texts).join(' ');

@@ -2,8 +2,6 @@ import type { CampaignState, CampaignSummary } from '@latchkey/contract';
 
 import type { Tone } from '#console/ui/badge.tsx';
 
-export const CAMPAIGNS = '/api/v1/admin/outreach/campaigns';
-
 export const STATES: Readonly<
   Record<CampaignState, { readonly label: string; readonly tone: Tone }>
 > = {

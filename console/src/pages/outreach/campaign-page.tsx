@@ -1,18 +1,18 @@
-import type { Campaign } from '@latchkey/contract';
+import { showCampaign } from '@latchkey/contract/admin/outreach';
 
 import type { RouteProps } from '#console/app/match-path.ts';
-import { ResourcePage } from '#console/ui/resource-page.tsx';
+import { OperationPage } from '#console/ui/operation-page.tsx';
 
-import { CAMPAIGNS } from './campaign-labels.ts';
 import { ComposePage } from './compose-page.tsx';
 import { ProgressPage } from './progress-page.tsx';
 
 /** A campaign: its editor while it is a draft, then its progress and report. */
 export function CampaignPage({ params }: RouteProps) {
-  const id = params['id'] ?? '';
+  const { id = '' } = params;
   return (
-    <ResourcePage<Campaign>
-      path={`${CAMPAIGNS}/${encodeURIComponent(id)}`}
+    <OperationPage
+      of={showCampaign}
+      params={{ id }}
       title="Mail"
       back={{ to: '/outreach', label: 'Outreach' }}
     >
@@ -23,7 +23,7 @@ export function CampaignPage({ params }: RouteProps) {
           <ProgressPage key={id} campaign={campaign} />
         )
       }
-    </ResourcePage>
+    </OperationPage>
   );
 }
 

@@ -1,10 +1,11 @@
 import { LANGUAGES, type Language } from '@latchkey/contract/constants';
 import type { Campaign, CampaignProblem, CampaignStart, CampaignText } from '@latchkey/contract';
+import { sendTestMail, showCampaignStart } from '@latchkey/contract/admin/outreach-compose';
 import { useState } from 'preact/hooks';
 
-import { useResource } from '#console/app/resources.ts';
+import { useOperation } from '#console/app/call.ts';
 import { hasRole } from '#console/app/session.ts';
-import { Action } from '#console/ui/action.tsx';
+import { OperationAction } from '#console/ui/operation-action.tsx';
 import { Page, Section } from '#console/ui/page.tsx';
 import { showToast } from '#console/ui/toast.tsx';
 import { LANGUAGE_NAMES } from '#console/ui/labels.ts';
@@ -26,7 +27,7 @@ const NO_START: CampaignStart = { templates: [], placeholders: [], products: [],
 /** The editor of a mail: texts and preview side by side, then the recipients. */
 export function ComposePage({ campaign }: { readonly campaign: Campaign | null }) {
   const state = useDraft(campaign);
-  const start = useResource<CampaignStart>('/api/v1/admin/outreach/start').data ?? NO_START;
+  const start = useOperation(showCampaignStart, {}).data ?? NO_START;
   const key = campaign?.id ?? 'new';
   const [list, setList] = useState(() => recallList(key));
   const [sending, setSending] = useState<Campaign | null>(null);
@@ -139,12 +140,11 @@ interface TestMailProps {
 
 function TestMail({ draft, language }: TestMailProps) {
   return (
-    <Action<{ sent_to: string }>
+    <OperationAction
+      of={sendTestMail}
       label="Send a test to me"
       explanation={`Sends the ${LANGUAGE_NAMES[language]} mail, as it is on this page, to your own address. Its link to unsubscribe works.`}
       confirm="Send the test"
-      role="admin"
-      path="/api/v1/admin/outreach/test-mail"
       body={() => ({ texts: draft.texts, language, audience: draft.audience })}
       invalidates={[]}
       done="The test mail was sent to you."

@@ -1,14 +1,15 @@
 import type { Campaign } from '@latchkey/contract';
+import { campaigns, deleteCampaign } from '@latchkey/contract/admin/outreach';
 
+import { pathOf } from '#console/app/call.ts';
 import { navigate } from '#console/app/router.ts';
-import { Action } from '#console/ui/action.tsx';
 import { Badge } from '#console/ui/badge.tsx';
 import { Button } from '#console/ui/button.tsx';
 import { ErrorBox, Notice } from '#console/ui/error-box.tsx';
 import { nameActor } from '#console/ui/labels.ts';
+import { OperationAction } from '#console/ui/operation-action.tsx';
 import { Time } from '#console/ui/time.tsx';
 
-import { CAMPAIGNS } from './campaign-labels.ts';
 import { forgetDraft } from './draft.ts';
 import type { DraftState } from './use-draft.ts';
 
@@ -32,14 +33,14 @@ export function Buttons({
   return (
     <>
       {campaign !== null && (
-        <Action
+        <OperationAction
+          of={deleteCampaign}
+          params={{ id: campaign.id }}
           label="Delete"
           title="Delete this draft"
           explanation="The text is lost."
           kind="danger"
-          role="admin"
-          path={`${CAMPAIGNS}/${campaign.id}/delete`}
-          invalidates={[`${CAMPAIGNS}?`]}
+          invalidates={[`${pathOf(campaigns.list)}?`]}
           done="The draft was deleted."
           onDone={() => {
             forgetDraft(campaign.id);

@@ -1,14 +1,13 @@
 import { LANGUAGES } from '@latchkey/contract/constants';
 import type { CampaignDryRun, CampaignRecipient } from '@latchkey/contract';
+import { dryRunCampaign, exportDryRun } from '@latchkey/contract/admin/outreach-compose';
 import { useState } from 'preact/hooks';
 
 import { ApiError } from '#console/app/api-error.ts';
-import { apiFile, apiPost } from '#console/app/api.ts';
-import { ask } from '#console/app/ask.ts';
-import { saveFile } from '#console/app/save-file.ts';
-import { hasRole, isFresh } from '#console/app/session.ts';
+import { call } from '#console/app/call.ts';
 import { Badge } from '#console/ui/badge.tsx';
 import { Button } from '#console/ui/button.tsx';
+import { CsvButton, exportOf } from '#console/ui/csv-button.tsx';
 import { ErrorBox } from '#console/ui/error-box.tsx';
 import { Figures } from '#console/ui/figures.tsx';
 import { formatNumber } from '#console/ui/format.ts';
@@ -17,8 +16,6 @@ import { LANGUAGE_NAMES } from '#console/ui/labels.ts';
 
 import type { Draft } from './draft.ts';
 
-const DRY_RUN = '/api/v1/admin/outreach/dry-run';
-
 interface DryRunProps {
   readonly draft: Draft;
   readonly list: string;
@@ -26,7 +23,7 @@ interface DryRunProps {
 
 /** Asks the service who would get a draft and who would not. */
 export function requestDryRun({ draft, list }: DryRunProps): Promise<CampaignDryRun> {
-  return apiPost<CampaignDryRun>(DRY_RUN, toBody({ draft, list }));
+  return call(dryRunCampaign, { body: toBody({ draft, list }) });
 }
 
 function toBody({ draft: { audience, texts, default_language }, list }: DryRunProps) {
@@ -61,7 +58,7 @@ export function DryRun(props: DryRunProps) {
         <Button onClick={run} busy={isBusy}>
           {result === undefined ? 'Check who gets it' : 'Check again'}
         </Button>
-        {result !== undefined && hasRole('support') && <ExportButton {...props} />}
+        {result !== undefined && <CsvButton {...exportOf(exportDryRun, { body: toBody(props) })} />}
       </div>
       {error && <ErrorBox error={error} />}
       {result && <Result result={result} />}
@@ -152,13 +149,4 @@ function People({ caption, people, all }: PeopleProps) {
       )}
     </details>
   );
-}
-
-/** The export is a POST, because addresses do not belong in an address. */
-function ExportButton(props: DryRunProps) {
-  async function download(): Promise<void> {
-    if (!isFresh() && !(await ask('proof'))) return;
-    saveFile(await apiFile(`${DRY_RUN}/export`, toBody(props)));
-  }
-  return <Button onClick={download}>Export CSV</Button>;
 }

@@ -1,5 +1,8 @@
 import type { CampaignPreview } from '@latchkey/contract';
+import { showPreviewFrame } from '@latchkey/contract/admin/outreach-compose';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+
+import { pathOf } from '#console/app/call.ts';
 
 interface MailPreviewProps {
   /** Undefined before the first one. */
@@ -66,7 +69,7 @@ function PreviewFrame({ html }: { readonly html: string }) {
     <iframe
       ref={frame}
       title="The mail"
-      src="/api/v1/admin/outreach/preview-frame"
+      src={pathOf(showPreviewFrame)}
       sandbox="allow-scripts"
       tabIndex={0}
     />

@@ -1,11 +1,10 @@
 import type { CampaignMessage } from '@latchkey/contract';
+import { campaignMessages } from '@latchkey/contract/admin/outreach-report';
 
 import type { Tone } from '#console/ui/badge.tsx';
 import { Badge } from '#console/ui/badge.tsx';
-import { DataTable } from '#console/ui/data-table.tsx';
+import { ListTable } from '#console/ui/list-table.tsx';
 import { Time } from '#console/ui/time.tsx';
-
-import { CAMPAIGNS } from './campaign-labels.ts';
 
 type Result = CampaignMessage['result'];
 
@@ -28,11 +27,10 @@ interface MessagesProps {
 
 /** Each recipient with the outcome of the message. */
 export function Messages({ id, polls }: MessagesProps) {
-  const path = `${CAMPAIGNS}/${id}/messages`;
   return (
-    <DataTable<CampaignMessage>
-      path={path}
-      caption="Recipients"
+    <ListTable
+      of={campaignMessages}
+      params={{ id }}
       polls={polls}
       search="Complete address"
       rowKey={({ position }) => String(position)}
@@ -68,7 +66,6 @@ export function Messages({ id, polls }: MessagesProps) {
           options: Object.entries(RESULTS).map(([value, { label }]) => ({ value, label })),
         },
       ]}
-      csv={{ path: `${path}/export`, role: 'support', fresh: true }}
       empty={{
         title: 'No recipients',
         text: 'They are kept for 30 days; the numbers of the report stay.',

@@ -1,14 +1,15 @@
 import type { CampaignSummary } from '@latchkey/contract';
+import { campaigns, createCampaign } from '@latchkey/contract/admin/outreach';
 
-import { hasRole } from '#console/app/session.ts';
+import { mayCall } from '#console/app/session.ts';
 import { Badge } from '#console/ui/badge.tsx';
 import { LinkButton } from '#console/ui/button.tsx';
-import { DataTable } from '#console/ui/data-table.tsx';
 import { formatNumber } from '#console/ui/format.ts';
+import { ListTable } from '#console/ui/list-table.tsx';
 import { Page } from '#console/ui/page.tsx';
 import { Time } from '#console/ui/time.tsx';
 
-import { CAMPAIGNS, SOURCES, STATES } from './campaign-labels.ts';
+import { SOURCES, STATES } from './campaign-labels.ts';
 
 /** All campaigns: drafts, what is being sent, and what was sent. */
 export function OutreachPage() {
@@ -17,18 +18,16 @@ export function OutreachPage() {
       title="Outreach"
       intro="Mails to your subscribers and customers. Every mail has a link to unsubscribe."
       actions={
-        hasRole('admin') && (
+        mayCall(createCampaign) && (
           <LinkButton to="/outreach/new" kind="primary">
             Write a mail
           </LinkButton>
         )
       }
     >
-      <DataTable<CampaignSummary>
-        path={CAMPAIGNS}
-        caption="Campaigns"
+      <ListTable
+        of={campaigns}
         search="Name"
-        defaultSort="-created_at"
         polls
         rowKey={({ id }) => id}
         rowLink={({ id }) => `/outreach/${id}`}
@@ -71,7 +70,6 @@ export function OutreachPage() {
           { label: 'Being sent', query: { state: 'sending' } },
           { label: 'Sent', query: { state: 'sent' } },
         ]}
-        csv={{ path: `${CAMPAIGNS}/export`, fresh: true }}
         empty={{
           title: 'No mails yet',
           text: 'Write to your subscribers or customers, see the mail as you write, and check who gets it before you send.',

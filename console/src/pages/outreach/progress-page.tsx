@@ -1,18 +1,27 @@
 import type { Campaign } from '@latchkey/contract';
+import {
+  campaigns,
+  cancelCampaign,
+  duplicateCampaign,
+  pauseCampaign,
+  resumeCampaign,
+  showCampaign,
+} from '@latchkey/contract/admin/outreach';
 import { useEffect } from 'preact/hooks';
 
-import { invalidate, useResource } from '#console/app/resources.ts';
+import { pathOf, useOperation } from '#console/app/call.ts';
+import { invalidate } from '#console/app/resources.ts';
 import { navigate } from '#console/app/router.ts';
-import { Action } from '#console/ui/action.tsx';
 import { Notice } from '#console/ui/error-box.tsx';
 import { Facts } from '#console/ui/facts.tsx';
 import { formatNumber } from '#console/ui/format.ts';
+import { OperationAction } from '#console/ui/operation-action.tsx';
 import { Card, Page } from '#console/ui/page.tsx';
 import { selectedTab, Tabs } from '#console/ui/tabs.tsx';
 import { Time } from '#console/ui/time.tsx';
 import { LANGUAGE_NAMES, nameActor } from '#console/ui/labels.ts';
 
-import { CAMPAIGNS, describeError, SOURCES } from './campaign-labels.ts';
+import { describeError, SOURCES } from './campaign-labels.ts';
 import { CampaignState } from './outreach-page.tsx';
 import { Messages } from './messages.tsx';
 import { Report } from './report.tsx';
@@ -55,9 +64,10 @@ export function ProgressPage({ campaign }: { readonly campaign: Campaign }) {
 
 /** Follows a campaign while it is being sent; then reads what belongs to it once more. */
 function useProgress({ id, state }: Campaign): void {
-  const path = `${CAMPAIGNS}/${id}`;
+  const input = { params: { id } };
+  const path = pathOf(showCampaign, input);
   const polls = state === 'sending';
-  useResource<Campaign>(path, { polls });
+  useOperation(showCampaign, input, { polls });
   useEffect(() => (polls ? () => invalidate(`${path}/`) : undefined), [path, polls]);
 }
 
@@ -114,52 +124,52 @@ function Problem({ campaign }: { readonly campaign: Campaign }) {
 
 function Controls({ campaign }: { readonly campaign: Campaign }) {
   const { id, state, problem } = campaign;
-  const path = `${CAMPAIGNS}/${id}`;
+  const params = { id };
   const isOpen = state === 'sending' || state === 'paused';
   return (
     <>
       {state === 'sending' && (
-        <Action
+        <OperationAction
+          of={pauseCampaign}
+          params={params}
           label="Pause"
           explanation="Messages in progress are still sent, then it stops until you resume."
-          role="admin"
-          path={`${path}/pause`}
-          invalidates={[CAMPAIGNS]}
+          invalidates={[pathOf(campaigns.list)]}
           done="Sending is paused."
         />
       )}
       {(state === 'paused' || (state === 'sending' && problem !== null)) && (
-        <Action
+        <OperationAction
+          of={resumeCampaign}
+          params={params}
           label="Resume"
           explanation="The remaining messages are sent. Nobody gets the mail twice."
           kind="primary"
-          role="admin"
-          path={`${path}/resume`}
-          invalidates={[CAMPAIGNS]}
+          invalidates={[pathOf(campaigns.list)]}
           done="Sending goes on."
         />
       )}
       {isOpen && (
-        <Action
+        <OperationAction
+          of={cancelCampaign}
+          params={params}
           label="Cancel sending"
           explanation="The messages that were not sent yet are never sent. What was sent cannot be taken back."
           confirm="Cancel it for good"
           kind="danger"
-          role="admin"
           reason="required"
-          path={`${path}/cancel`}
-          invalidates={[CAMPAIGNS]}
+          invalidates={[pathOf(campaigns.list)]}
           done="The campaign was canceled."
         />
       )}
-      <Action<Campaign>
+      <OperationAction
+        of={duplicateCampaign}
+        params={params}
         label="Write one like it"
         title="Copy to a new draft"
         explanation="Copies texts and recipients to a new draft. Nothing is sent."
         confirm="Copy"
-        role="admin"
-        path={`${path}/duplicate`}
-        invalidates={[CAMPAIGNS]}
+        invalidates={[pathOf(campaigns.list)]}
         done="Copied to a new draft."
         onDone={(copy) => navigate(`/outreach/${copy.id}`)}
       />

@@ -1,19 +1,19 @@
 import type { Campaign, CampaignReport } from '@latchkey/contract';
+import { reportCampaign } from '@latchkey/contract/admin/outreach-report';
 
-import { useResource } from '#console/app/resources.ts';
+import { useOperation } from '#console/app/call.ts';
 import { Figures } from '#console/ui/figures.tsx';
 import { formatNumber, formatPercent } from '#console/ui/format.ts';
 import { Loaded } from '#console/ui/loaded.tsx';
 import { PlainTable } from '#console/ui/plain-table.tsx';
 import { Time } from '#console/ui/time.tsx';
 
-import { CAMPAIGNS, describeError } from './campaign-labels.ts';
+import { describeError } from './campaign-labels.ts';
 
 /** The outcomes of a campaign in numbers, and why messages failed. */
 export function Report({ campaign }: { readonly campaign: Campaign }) {
-  const report = useResource<CampaignReport>(`${CAMPAIGNS}/${campaign.id}/report`, {
-    polls: campaign.state === 'sending',
-  });
+  const { id, state } = campaign;
+  const report = useOperation(reportCampaign, { params: { id } }, { polls: state === 'sending' });
   return (
     <Loaded resource={report}>
       {(loaded) => (

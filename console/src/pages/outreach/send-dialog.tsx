@@ -1,8 +1,9 @@
 import type { Campaign, CampaignDryRun } from '@latchkey/contract';
+import { campaigns, sendCampaign } from '@latchkey/contract/admin/outreach';
 import { useEffect, useState } from 'preact/hooks';
 
 import { ApiError } from '#console/app/api-error.ts';
-import { apiPost } from '#console/app/api.ts';
+import { call, pathOf } from '#console/app/call.ts';
 import { invalidate, toApiError } from '#console/app/resources.ts';
 import { Button } from '#console/ui/button.tsx';
 import { Dialog } from '#console/ui/dialog.tsx';
@@ -11,7 +12,7 @@ import { ErrorBox, Notice } from '#console/ui/error-box.tsx';
 import { Form } from '#console/ui/form.tsx';
 import { showToast } from '#console/ui/toast.tsx';
 
-import { CAMPAIGNS, countPeople } from './campaign-labels.ts';
+import { countPeople } from './campaign-labels.ts';
 import type { Draft } from './draft.ts';
 import { RecipientFigures, requestDryRun } from './dry-run.tsx';
 import { isCampaign } from './use-draft.ts';
@@ -44,14 +45,14 @@ export function SendDialog({ campaign, draft, list, onClose, onConflict }: SendD
       ...(draft.audience.source === 'list' ? { list } : {}),
     };
     try {
-      await apiPost(`${CAMPAIGNS}/${campaign.id}/send`, body);
+      await call(sendCampaign, { params: { id: campaign.id }, body });
     } catch (caught) {
       if (!(caught instanceof ApiError) || !isCampaign(caught.current)) throw caught;
       return resolve(caught.current);
     }
     showToast('The mail is being sent.');
     onClose();
-    invalidate(CAMPAIGNS);
+    invalidate(pathOf(campaigns.list));
   }
 
   /** Nothing is sent that the operator did not see: neither another text nor to more people. */

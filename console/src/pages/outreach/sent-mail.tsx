@@ -1,8 +1,9 @@
 import type { Language } from '@latchkey/contract/constants';
-import type { Campaign, CampaignStart } from '@latchkey/contract';
+import type { Campaign } from '@latchkey/contract';
+import { showCampaignStart } from '@latchkey/contract/admin/outreach-compose';
 import { useState } from 'preact/hooks';
 
-import { useResource } from '#console/app/resources.ts';
+import { useOperation } from '#console/app/call.ts';
 import { LANGUAGE_NAMES } from '#console/ui/labels.ts';
 
 import { MailPreview } from './mail-preview.tsx';
@@ -12,7 +13,7 @@ import { usePreview } from './use-preview.ts';
 export function SentMail({ campaign }: { readonly campaign: Campaign }) {
   const { texts, languages, default_language: first, source } = campaign;
   const [language, setLanguage] = useState<Language>(first);
-  const start = useResource<CampaignStart>('/api/v1/admin/outreach/start').data;
+  const start = useOperation(showCampaignStart, {}).data;
   const preview = usePreview(texts[language], language, source);
   return (
     <div class="form">

@@ -1,12 +1,12 @@
 import type { Campaign } from '@latchkey/contract';
+import { campaigns, createCampaign, updateCampaign } from '@latchkey/contract/admin/outreach';
 import { useEffect, useState } from 'preact/hooks';
 
 import { ApiError } from '#console/app/api-error.ts';
-import { apiPost } from '#console/app/api.ts';
+import { call, pathOf } from '#console/app/call.ts';
 import { invalidate } from '#console/app/resources.ts';
 import { navigate } from '#console/app/router.ts';
 
-import { CAMPAIGNS } from './campaign-labels.ts';
 import {
   draftOf,
   forgetDraft,
@@ -78,7 +78,7 @@ export function useDraft(campaign: Campaign | null): DraftState {
       const next = await send(draft, saved, version);
       store(next);
       forgetDraft(key);
-      invalidate(CAMPAIGNS);
+      invalidate(pathOf(campaigns.list));
       if (campaign === null) rememberList(next.id, recallList(key));
       if (campaign === null) navigate(`/outreach/${next.id}`, { replace: true });
       return next;
@@ -133,9 +133,9 @@ function useKeeping(key: string, { draft, version }: KeptDraft, isDirty: boolean
 function send(draft: Draft, saved: Campaign | null, version: number | null): Promise<Campaign> {
   const name = draft.name.trim() === '' ? subjectOf(draft) : draft.name.trim();
   const body = { ...draft, name };
-  if (saved === null) return apiPost<Campaign>(CAMPAIGNS, body);
+  if (saved === null) return call(createCampaign, { body });
   const change = { ...body, expected_version: version ?? saved.version };
-  return apiPost<Campaign>(`${CAMPAIGNS}/${saved.id}/update`, change);
+  return call(updateCampaign, { params: { id: saved.id }, body: change });
 }
 
 /** The name of a mail that has none. */

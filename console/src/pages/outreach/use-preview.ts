@@ -1,8 +1,9 @@
 import type { CampaignPreview, CampaignText } from '@latchkey/contract';
+import { previewCampaign } from '@latchkey/contract/admin/outreach-compose';
 import { useEffect, useState } from 'preact/hooks';
 
 import { ApiError } from '#console/app/api-error.ts';
-import { apiPost } from '#console/app/api.ts';
+import { call } from '#console/app/call.ts';
 import type { Language } from '@latchkey/contract/constants';
 
 import type { Draft } from './draft.ts';
@@ -40,7 +41,7 @@ async function render(
 ): Promise<CampaignPreview | null> {
   try {
     const body = { text, language, source, name: 'Ada' };
-    return await apiPost<CampaignPreview>('/api/v1/admin/outreach/preview', body);
+    return await call(previewCampaign, { body });
   } catch (error) {
     // The next key tries again; the banner of the console reports a service that does not answer.
     if (error instanceof ApiError) return null;

@@ -3,14 +3,10 @@ import {
   type Campaign,
   type CampaignCreate,
   type CampaignTexts,
-  type CampaignMessage,
   type CampaignSummary,
 } from '@latchkey/contract';
 
-import type { CsvColumns } from '#server/lib/csv.ts';
-
 import type { CampaignContent, CampaignRecord } from '../queries/campaigns.ts';
-import type { CampaignMessageRecord } from '../queries/recipients.ts';
 
 const isoOf = (time: Date | null): string | null => time?.toISOString() ?? null;
 
@@ -34,28 +30,6 @@ export function toCampaignSummary(record: CampaignRecord): CampaignSummary {
     ended_at: isoOf(record.endedAt),
   };
 }
-
-/** The columns of an export of campaigns. */
-export const CAMPAIGN_COLUMNS: CsvColumns<CampaignRecord> = {
-  id: ({ id }) => id,
-  name: ({ name }) => name,
-  state: ({ state }) => state,
-  languages: (record) => toCampaignSummary(record).languages.join(' '),
-  source: ({ audience }) => audience.source,
-  total: ({ total }) => total,
-  waiting: (record) => toCampaignSummary(record).counts.waiting,
-  canceled: (record) => toCampaignSummary(record).counts.canceled,
-  sent: ({ sent }) => sent,
-  failed: ({ failed }) => failed,
-  suppressed: ({ suppressed }) => suppressed,
-  unknown: ({ unknown }) => unknown,
-  created_at: ({ createdAt }) => createdAt,
-  updated_at: ({ updatedAt }) => updatedAt,
-  updated_by: ({ updatedBy }) => updatedBy,
-  started_at: ({ startedAt }) => startedAt,
-  started_by: ({ startedBy }) => startedBy,
-  ended_at: ({ endedAt }) => endedAt,
-};
 
 /** Converts a campaign to its form in the operator interface. */
 export function toCampaign(record: CampaignRecord): Campaign {
@@ -88,33 +62,3 @@ function toTexts(texts: CampaignTexts): CampaignTexts {
   });
   return Object.fromEntries(entries);
 }
-
-/** The outcome of a message, as operators filter by it. */
-function resultOf({
-  state,
-  error,
-  unsubscribed,
-}: CampaignMessageRecord): CampaignMessage['result'] {
-  if (unsubscribed) return 'unsubscribed';
-  const isUnsent = error === 'suppressed' || error === 'canceled';
-  return state === 'failed' && isUnsent ? error : state;
-}
-
-/** Converts a message of a campaign to its form in the operator interface. */
-export function toCampaignMessage(record: CampaignMessageRecord): CampaignMessage {
-  const { position, email, name, language, error } = record;
-  const result = resultOf(record);
-  const ended = { ended_at: isoOf(record.endedAt), message_id: record.messageId };
-  return { position, email, name, language, result, error, ...ended };
-}
-
-/** The columns of an export of the messages of a campaign. */
-export const MESSAGE_COLUMNS = {
-  email: ({ email }) => email,
-  name: ({ name }) => name,
-  language: ({ language }) => language,
-  result: resultOf,
-  error: ({ error }) => error,
-  ended_at: ({ endedAt }) => endedAt,
-  message_id: ({ messageId }) => messageId,
-} satisfies CsvColumns<CampaignMessageRecord>;

@@ -1,30 +1,13 @@
 import {
   LANGUAGES,
-  parseEmail,
   type CampaignPreview,
   type CampaignPreviewRequest,
   type CampaignReport,
   type CampaignStart,
 } from '@latchkey/contract';
 
-import type { ListOrder, Page, PageRequest } from '#server/db/list.ts';
-
-import { recordAccess } from '../../audit/record-access.ts';
-import { hashAddressUnderAll } from '../../suppressions/address-hash.ts';
 import { MESSAGES_KEPT_MS } from '../outreach-cleanup.ts';
-import {
-  listAllCampaigns,
-  listCampaigns,
-  type CampaignFilter,
-  type CampaignRecord,
-} from '../queries/campaigns.ts';
-import {
-  countCampaignMessages,
-  listAllCampaignMessages,
-  listCampaignMessages,
-  type CampaignMessageRecord,
-  type MessageFilter,
-} from '../queries/recipients.ts';
+import { countCampaignMessages } from '../queries/recipients.ts';
 import { exampleRecipient } from '../templates/template.ts';
 import { readCampaignFacts } from './campaign-facts.ts';
 import type { OutreachDependencies } from '../dependencies.ts';
@@ -32,28 +15,6 @@ import { requireCampaign } from './edit-campaign.ts';
 import { PLACEHOLDERS } from './placeholders.ts';
 import { findTextProblems, renderCampaign } from './render-campaign.ts';
 import { writeTemplateTexts } from './template-texts.ts';
-
-/** Reads a page of campaigns, newest first. */
-export function readCampaignPage(
-  { pool }: Pick<OutreachDependencies, 'pool'>,
-  filter: CampaignFilter,
-  request: PageRequest,
-): Promise<Page<CampaignRecord>> {
-  return listCampaigns(pool, filter, request);
-}
-
-/** Reads all campaigns of a filter, after an audit entry. */
-export async function exportCampaigns(
-  deps: Pick<OutreachDependencies, 'clock' | 'databaseLimiter' | 'pool'>,
-  filter: CampaignFilter,
-  order: ListOrder,
-  actor: string,
-): Promise<AsyncGenerator<CampaignRecord>> {
-  const details = { format: 'csv', state: filter.state };
-  const entry = { action: 'outreach.export', subjectId: 'campaigns', actor, reason: null, details };
-  await recordAccess(deps, entry);
-  return listAllCampaigns(deps, filter, order);
-}
 
 /** Returns what a new campaign can start from: texts of the templates, placeholders, products. */
 export function readCampaignStart(deps: OutreachDependencies): CampaignStart {
@@ -119,47 +80,4 @@ function countReasons(rows: readonly ReportRow[]): CampaignReport['reasons'] {
     counts.set(`${state} ${error}`, { state, error: error ?? state, count: known + count });
   }
   return [...counts.values()].toSorted((a, b) => b.count - a.count);
-}
-
-/** A filter of messages as an operator enters it. */
-export interface MessageQuery extends Omit<MessageFilter, 'search'> {
-  readonly search: string | null;
-}
-
-/** Reads a page of the messages of a campaign, in the order in which they are sent. */
-export async function readMessagePage(
-  deps: Pick<OutreachDependencies, 'pool' | 'vault'>,
-  query: MessageQuery,
-  request: PageRequest,
-): Promise<Page<CampaignMessageRecord>> {
-  await requireCampaign(deps.pool, query.campaignId);
-  return listCampaignMessages(deps.pool, toFilter(deps, query), request);
-}
-
-/** Records the export in the audit log, and returns the messages of a campaign. */
-export async function exportMessages(
-  deps: Pick<OutreachDependencies, 'clock' | 'databaseLimiter' | 'pool' | 'vault'>,
-  query: MessageQuery,
-  order: ListOrder,
-  actor: string,
-): Promise<AsyncGenerator<CampaignMessageRecord>> {
-  const { id } = await requireCampaign(deps.pool, query.campaignId);
-  const details = { format: 'csv', result: query.result };
-  await recordAccess(deps, {
-    action: 'outreach.export',
-    subjectId: id,
-    actor,
-    reason: null,
-    details,
-  });
-  return listAllCampaignMessages(deps, toFilter(deps, query), order);
-}
-
-function toFilter(
-  { vault }: Pick<OutreachDependencies, 'vault'>,
-  query: MessageQuery,
-): MessageFilter {
-  const text = query.search?.trim() ?? '';
-  if (text === '') return { ...query, search: null };
-  return { ...query, search: 'email' in parseEmail(text) ? hashAddressUnderAll(vault, text) : [] };
 }

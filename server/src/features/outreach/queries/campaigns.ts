@@ -1,16 +1,7 @@
 import { CAMPAIGN_STATES, LANGUAGES } from '@latchkey/contract';
 import { Type, type Static } from 'typebox';
 
-import {
-  condition,
-  defineList,
-  queryAllPages,
-  queryPage,
-  type Condition,
-  type Page,
-  type PageRequest,
-  type ListOrder,
-} from '#server/db/list.ts';
+import { condition, defineList, type Condition } from '#server/db/list.ts';
 import {
   columnsOf,
   defineCommand,
@@ -56,7 +47,8 @@ export type CampaignRecord = Readonly<Static<typeof CampaignRow>>;
 
 const COLUMNS = columnsOf(CampaignRow);
 
-const campaignList = defineList({
+/** Campaigns. They are few: a search reads all of them. */
+export const campaignList = defineList({
   name: 'campaign_list',
   row: CampaignRow,
   columns: COLUMNS,
@@ -65,38 +57,13 @@ const campaignList = defineList({
   sorts: { created_at: { sql: 'created_at', type: 'timestamptz' } },
 });
 
-/** A filter of campaigns; null: any. */
-export interface CampaignFilter {
-  readonly state: CampaignRecord['state'] | null;
-  /** The start of a word of the name, in any case. */
-  readonly search: string | null;
+export function isInState(state: CampaignRecord['state']): Condition {
+  return condition('state = ?', state);
 }
 
-/** Lists a page of campaigns. They are few: the search reads all of them. */
-export async function listCampaigns(
-  db: Queryable,
-  filter: CampaignFilter,
-  request: PageRequest,
-): Promise<Page<CampaignRecord>> {
-  return queryPage(db, campaignList, request, toConditions(filter));
-}
-
-/** Lists all campaigns of a filter, page by page. */
-export function listAllCampaigns(
-  deps: Parameters<typeof queryAllPages>[0],
-  filter: CampaignFilter,
-  order: ListOrder,
-): AsyncGenerator<CampaignRecord> {
-  return queryAllPages(deps, campaignList, order, toConditions(filter));
-}
-
-function toConditions({ state, search }: CampaignFilter): Condition[] {
-  return [
-    ...(state === null ? [] : [condition('state = ?', state)]),
-    ...(search === null
-      ? []
-      : [condition("position(' ' || lower(?) in ' ' || lower(name)) > 0", search)]),
-  ];
+/** The condition of a name with a word that begins with a text, in any case. */
+export function hasNameWith(text: string): Condition {
+  return condition("position(' ' || lower(?) in ' ' || lower(name)) > 0", text);
 }
 
 const findStatement = defineStatement(

@@ -1,17 +1,7 @@
 import { LANGUAGES } from '@latchkey/contract';
 import { Type, type Static } from 'typebox';
 
-import {
-  condition,
-  defineList,
-  queryAllPages,
-  queryPage,
-  type Condition,
-  type ListOrder,
-  type Page,
-  type PageReader,
-  type PageRequest,
-} from '#server/db/list.ts';
+import { condition, defineList, type Condition } from '#server/db/list.ts';
 import { toByteaArray, toPlainArray } from '#server/db/hot-statement.ts';
 import {
   defineCommand,
@@ -211,7 +201,8 @@ const MessageRow = Type.Object({
 /** A message of a campaign and its recipient. */
 export type CampaignMessageRecord = Readonly<Static<typeof MessageRow>>;
 
-const messageList = defineList({
+/** Messages of campaigns. */
+export const messageList = defineList({
   name: 'campaign_message_list',
   row: MessageRow,
   columns: `m.position, r.email, r.name, m.language, m.state, m.error, m.ended_at, m.message_id,
@@ -223,36 +214,7 @@ const messageList = defineList({
   sorts: { position: { sql: 'm.position', type: 'integer' } },
 });
 
-/** A filter of the messages of a campaign; null: any. */
-export interface MessageFilter {
-  readonly campaignId: string;
-  readonly result:
-    | CampaignMessageRecord['state']
-    | 'suppressed'
-    | 'canceled'
-    | 'unsubscribed'
-    | null;
-  /** The hashes of an address. */
-  readonly search: readonly string[] | null;
-}
-
-export function listCampaignMessages(
-  db: Queryable,
-  filter: MessageFilter,
-  request: PageRequest,
-): Promise<Page<CampaignMessageRecord>> {
-  return queryPage(db, messageList, request, toConditions(filter));
-}
-
-export function listAllCampaignMessages(
-  reader: PageReader,
-  filter: MessageFilter,
-  order: ListOrder,
-): AsyncGenerator<CampaignMessageRecord> {
-  return queryAllPages(reader, messageList, order, toConditions(filter));
-}
-
-const RESULTS: Readonly<Record<NonNullable<MessageFilter['result']>, string>> = {
+const RESULTS = {
   waiting: "m.state = 'waiting'",
   sending: "m.state = 'sending'",
   sent: "m.state = 'sent'",
@@ -261,16 +223,19 @@ const RESULTS: Readonly<Record<NonNullable<MessageFilter['result']>, string>> = 
   canceled: "m.state = 'failed' and m.error = 'canceled'",
   unknown: "m.state = 'unknown'",
   unsubscribed: IS_UNSUBSCRIBED,
-};
+} as const;
 
-function toConditions({ campaignId, result, search }: MessageFilter): Condition[] {
-  return [
-    condition('m.request_id = ?::uuid', campaignId),
-    ...(result === null ? [] : [condition(RESULTS[result])]),
-    ...(search === null
-      ? []
-      : [condition('m.address_hash = any (?::bytea[])', toByteaArray(search))]),
-  ];
+export function isOfCampaign(campaignId: string): Condition {
+  return condition('m.request_id = ?::uuid', campaignId);
+}
+
+export function hasResult(result: keyof typeof RESULTS): Condition {
+  return condition(RESULTS[result]);
+}
+
+/** The condition of the hashes of an address. */
+export function isToAny(addressHashes: readonly string[]): Condition {
+  return condition('m.address_hash = any (?::bytea[])', toByteaArray(addressHashes));
 }
 
 const ReportRow = Type.Object({
