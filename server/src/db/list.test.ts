@@ -11,9 +11,10 @@ import {
   condition,
   defineList,
   InvalidPositionError,
-  queryAllPages,
   queryPage,
+  readAllPages,
   type ListPosition,
+  type PageRequest,
 } from './list.ts';
 import { Timestamp } from './statement.ts';
 
@@ -135,8 +136,9 @@ test('reads all rows across the pages of an export, and holds no slot between th
     },
   };
   const order = { sort: 'color', descending: false };
+  const read = (request: PageRequest) => queryPage(pool, items, request);
   let count = 0;
-  for await (const { id } of queryAllPages({ pool, databaseLimiter }, items, order)) {
+  for await (const { id } of readAllPages(databaseLimiter, order, read)) {
     count += 1;
     assert.equal(id, count);
     assert.equal(limiter.running, 0);

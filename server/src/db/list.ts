@@ -122,20 +122,8 @@ export async function queryPage<Row extends TObject>(
   };
 }
 
-/** Reads all rows of a list, page by page, so that memory and transactions stay small: see {@link readAllPages}. */
-export function queryAllPages<Row extends TObject>(
-  { databaseLimiter, pool }: PageReader,
-  list: DefinedList<Row>,
-  order: ListOrder,
-  conditions: readonly Condition[] = [],
-): AsyncGenerator<Static<Row>> {
-  return readAllPages(databaseLimiter, order, (request) =>
-    queryPage(pool, list, request, conditions),
-  );
-}
-
 /**
- * Reads all pages, one after the other. Each takes a slot of the limiter, so that none is held while the receiver of the rows
+ * Reads all pages in their order, so that memory and transactions stay small. Each takes a slot of the limiter, so that none is held while the receiver of the rows
  * reads slowly.
  * @param read reads one page
  */

@@ -60,11 +60,6 @@ export async function answerPage<Row, Item>(
   }
 }
 
-/** The answer of an export, for the interface document. */
-export function csvAnswer(description: string) {
-  return { 200: { description, content: { 'text/csv': { schema: { type: 'string' } } } } };
-}
-
 /**
  * Answers all rows as a CSV file, as a stream, which is sent after the handler returned it.
  *

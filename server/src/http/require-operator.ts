@@ -20,16 +20,8 @@ export interface OperatorAccess {
   readonly permission?: string;
 }
 
-function allow<Role extends OperatorRole>(role: Role, fresh: boolean) {
-  return { access: { role, fresh } } as const;
-}
-
-/** The `config` of a route: the role that it needs, and whether a session needs a fresh proof. */
-export const VIEWER = allow('viewer', false);
-export const VIEWER_FRESH = allow('viewer', true);
-export const SUPPORT_FRESH = allow('support', true);
-export const ADMIN = allow('admin', false);
-export const ADMIN_FRESH = allow('admin', true);
+/** The `config` of a route for every operator. */
+export const VIEWER = { access: { role: 'viewer', fresh: false } } as const;
 
 /** Returns the refusals that follow from the access of a route, for its documentation. */
 export function refusalsOf(
