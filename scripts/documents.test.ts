@@ -127,7 +127,7 @@ function listHomes(text: string): string[] {
   return [...text.matchAll(/[Pp]aths are below `([^`]+)`/g)].map(([, home = '']) => home);
 }
 
-/** The examples of CONTRIBUTING.md create these. */
+/** The examples of documents for contributors create these. */
 function isExample(path: string): boolean {
   return /count-seats|queries\/seats|0099_what_it_does/.test(path);
 }

@@ -1,4 +1,4 @@
-/** Applies the example operation of CONTRIBUTING.md to a copy of the tree. */
+/** Applies the example of add-an-operation.md to a copy of the tree. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -26,7 +26,7 @@ interface Change {
 }
 
 async function readChanges(): Promise<Change[]> {
-  const page = await readFile(join(repository, 'CONTRIBUTING.md'), 'utf8');
+  const page = await readFile(join(repository, 'docs/contributing/add-an-operation.md'), 'utf8');
   return Array.from(page.matchAll(STEP), ({ groups = {} }) => {
     const { verb = '', file = '', where = '', line = '', start = '', block = '' } = groups;
     return { verb, file, where, line, start, block };
@@ -90,7 +90,7 @@ function insert(text: string, { where, line, start, block }: Change): string {
   return replaced.join('\n');
 }
 
-test('the example of CONTRIBUTING.md works', async () => {
+test('the example of add-an-operation.md works', async () => {
   const root = await copyTree();
   const changes = await readChanges();
   assert.equal(changes.length, 12);

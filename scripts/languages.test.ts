@@ -1,4 +1,4 @@
-/** Checks that the languages of pages and e-mails are listed once, and that CONTRIBUTING.md names every file with their texts. */
+/** Checks that the languages of pages and e-mails are listed once, and that add-a-language.md names every file with their texts. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,10 +29,9 @@ test('the languages are listed once', () => {
   assert.deepEqual(filesWith(listed), [LIST]);
 });
 
-test('CONTRIBUTING.md names every file with texts of each language', () => {
-  const page = readFileSync(join(repository, 'CONTRIBUTING.md'), 'utf8');
-  const section = page.split(/^## /mu).find((each) => each.startsWith('Add a language')) ?? '';
-  const named = Array.from(section.matchAll(/`([\w/-]+\.ts)`/gu), ([, file = '']) => file);
+test('add-a-language.md names every file with texts of each language', () => {
+  const page = readFileSync(join(repository, 'docs/contributing/add-a-language.md'), 'utf8');
+  const named = Array.from(page.matchAll(/`([\w/-]+\.ts)`/gu), ([, file = '']) => file);
   const files = filesWith(/: Readonly<Record<Language, \w+>> = \{/u);
   assert.deepEqual([...new Set(named)].sort(), [LIST, ...files].sort());
 });

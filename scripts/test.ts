@@ -17,7 +17,7 @@ PATH     a test file, or a directory of them; the checks are left out
 OPTION   an option of "node --test", such as --watch or --test-name-pattern=trial
 
 Further tests: npm run test:console, test:faults, test:workers, test:clients, test:citus, test:release, test:systems.
-CONTRIBUTING.md describes them.`;
+docs/contributing/tests.md describes them.`;
 
 const SUITES: Readonly<Record<string, readonly string[]>> = {
   '--console': CONSOLE_TESTS,
