@@ -102,6 +102,9 @@ export const licenses = listResource({
     product: Type.Optional(shortText('Only the product with this id.', 'personal')),
     tier: Type.Optional(shortText('Only the tier as sold.', 'personal')),
     trial: Type.Optional(oneOf(['true', 'false'], { description: 'Only trials, or none.' })),
+    test: Type.Optional(
+      oneOf(['true', 'false'], { description: 'Only licenses of test purchases, or none.' }),
+    ),
     email: Type.Optional(shortText('Only this customer.', 'ann@example.com')),
     transaction: Type.Optional(shortText('Only the licenses of this checkout.', 'txn_01hv')),
     expiring_days: Type.Optional(

@@ -113,6 +113,8 @@ describe('listing licenses', () => {
       ['transaction=txn_other', []],
       ['trial=true', []],
       ['trial=false&product=personal', [annId]],
+      ['test=true', []],
+      ['test=false&product=personal', [annId]],
       ['status=active', [eveId, bobId, annId]],
       ['status=revoked', []],
       ['expiring_days=20', [eveId]],

@@ -8,6 +8,7 @@ import { runRollups } from '#server/features/analytics/rollups/run-rollups.ts';
 import { addEndpoint } from '#server/features/outgoing-webhooks/add-endpoint.ts';
 
 import { startTestService } from '../harness.ts';
+import { listLicenseIds } from '../admin-license-steps.ts';
 import { activate, startTrial } from '../license-steps.ts';
 import { openBrowser } from '../operator-steps.ts';
 import { DAY_MS, HOUR_MS, SECOND_MS, TEST_START } from '../test-clock.ts';
@@ -158,6 +159,22 @@ describe('needs', () => {
       ],
     );
     assert.equal(needs.at(-1)?.since, expiresAt.toISOString());
+  });
+
+  test('counts as many past due licenses as the list that it links to', async () => {
+    const facts = { subscription: true, expires_at: ago(DAY_MS) };
+    const later = new Date(clock.now().getTime() + DAY_MS);
+    await service.issue({ facts });
+    await service.issue({ facts: { ...facts, cancel_scheduled_for: later } });
+    await service.issue({ facts: { ...facts, paused_at: later } });
+    await service.issue({ facts: { ...facts, canceled_at: later } });
+    const tested = await service.issue({ facts: { ...facts, is_test: true } });
+    const [need] = (await read()).needs;
+    assert.deepEqual([need?.code, need?.count], ['licenses.past_due', 4]);
+    const [page, query = ''] = need?.path.split('?') ?? [];
+    assert.equal(page, '/licenses');
+    assert.equal((await listLicenseIds(viewer, query)).length, need?.count);
+    assert.deepEqual(await listLicenseIds(viewer, 'test=true'), [tested.license.id]);
   });
 
   test('lists refusals that rise', async () => {

@@ -87,6 +87,7 @@ export function LicensesPage() {
           { name: 'product', label: 'Product', options: useProductOptions() },
           { name: 'refused', label: 'Refused', options: REFUSED },
           { name: 'trial', label: 'Kind', options: KINDS },
+          { name: 'test', label: 'Purchase', options: PURCHASES },
           { name: 'expires_before', label: 'Ends before', type: 'date' },
         ]}
         exports={EXPORTS}
@@ -109,6 +110,11 @@ const REFUSED = [{ value: 'any', label: 'Any reason' }, ...REFUSAL_OPTIONS];
 const KINDS = [
   { value: 'false', label: 'Licenses' },
   { value: 'true', label: 'Trials' },
+];
+
+const PURCHASES = [
+  { value: 'false', label: 'Real' },
+  { value: 'true', label: 'Test' },
 ];
 
 function Customer({ license }: { readonly license: AdminLicense }) {

@@ -75,6 +75,7 @@ function filtersOf(deps: LicenseListDependencies): FilterConditions<typeof licen
     product: conditions.isOfProduct,
     tier: conditions.isOfTier,
     trial: (trial) => conditions.isTrial(trial === 'true'),
+    test: (test) => conditions.isTest(test === 'true'),
     email: conditions.isOfCustomer,
     transaction: (id) => async () =>
       conditions.isAnyOf(await listLicenseIdsOfTransaction(deps.pool, id)),

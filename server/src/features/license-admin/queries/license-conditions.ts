@@ -92,6 +92,12 @@ export const isTrial = (trial: boolean): Filter =>
     ? { ...condition('trial'), ...inOrderOfCreation('trial'), isExact: true }
     : condition('not trial');
 
+/** A test purchase created it. */
+export const isTest = (test: boolean): Filter =>
+  test
+    ? { ...condition('is_test'), candidates: select('is_test order by id'), isExact: true }
+    : condition('not is_test');
+
 export function isOfCustomer(email: string): Filter {
   const sql = 'lower(customer_email) = ?';
   const candidates = condition(`select id from licenses where ${sql}`, email.toLowerCase());

@@ -166,7 +166,7 @@ const PAST_DUE: Kinds = {
       'subscription is past due, and expires when its grace period is over.',
       'subscriptions are past due, and expire when their grace periods are over.',
     ],
-    '/licenses?status=past_due',
+    '/licenses?status=past_due&test=false',
   ),
 };
 
