@@ -9,6 +9,7 @@ import {
   type Queryable,
 } from '#server/db/statement.ts';
 
+import { NOT_STOPPED } from '../licenses/rules/status-sql.ts';
 import type { CustomerKey, TransactionKey } from '../billing/queries/purchases.ts';
 import type { WaitReason } from './queries.ts';
 
@@ -33,7 +34,7 @@ const listLicensesStatement = defineStatement(
   BoughtLicense,
   `select l.id, l.product_id as "productId", l.max_activations as "maxActivations", l.updates_until as "updatesUntil", l.key_sealed as "keySealed",
           l.customer_email as "customerEmail", l.customer_name as "customerName",
-          coalesce(l.revoked_at, l.refunded_at, l.suspended_at, l.disputed_at, l.canceled_at) is null as "isValid",
+          ${NOT_STOPPED} and canceled_at is null as "isValid",
           billed.renews as "isRenewed"
    from billing_licenses billed join licenses l on l.id = billed.license_id
    where billed.transaction_id = $1 and billed.provider = $2

@@ -11,7 +11,8 @@ const GRACE = `interval '${GRACE_DAYS * 24} hours'`;
 /** What takes effect as soon as it is stored. */
 const AT_ONCE = 'revoked_at, refunded_at, suspended_at, disputed_at';
 
-const NOT_STOPPED = `num_nonnulls(${AT_ONCE}) = 0`;
+/** Neither revoked, refunded, suspended nor disputed. */
+export const NOT_STOPPED = `num_nonnulls(${AT_ONCE}) = 0`;
 
 /** The end of the paid period with its grace; null: none. The index of `expires_at` does not answer conditions on it. */
 const END_OF_GRACE = `case
