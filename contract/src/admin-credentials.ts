@@ -24,7 +24,10 @@ const newPassword = (description: string) =>
     examples: ['correct horse battery staple'],
   });
 
-const OperatorLinkRequest = Type.Object({ token: linkToken }, { $id: 'OperatorLinkRequest' });
+const OperatorLinkRequest = Type.Object(
+  { token: linkToken },
+  { $id: 'OperatorLinkRequest', additionalProperties: false },
+);
 
 const OperatorLink = Type.Object(
   {
@@ -62,13 +65,13 @@ const OperatorLinkRedeem = Type.Object(
       ),
     ),
   },
-  { $id: 'OperatorLinkRedeem' },
+  { $id: 'OperatorLinkRedeem', additionalProperties: false },
 );
 export type OperatorLinkRedeem = Static<typeof OperatorLinkRedeem>;
 
 const OperatorPasswordChange = Type.Object(
   { password: newPassword(NEW_PASSWORD) },
-  { $id: 'OperatorPasswordChange' },
+  { $id: 'OperatorPasswordChange', additionalProperties: false },
 );
 
 const OperatorTotpSecret = Type.Object(
@@ -94,7 +97,7 @@ const OperatorTotpCode = Type.Object(
       examples: ['492039'],
     }),
   },
-  { $id: 'OperatorTotpCode' },
+  { $id: 'OperatorTotpCode', additionalProperties: false },
 );
 
 const OperatorRecoveryCodes = Type.Object(

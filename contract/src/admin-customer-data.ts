@@ -26,7 +26,7 @@ const includeShared = {
 
 const CustomerExport = Type.Object(
   { email: email({ examples: ['ada@example.com'] }), reason, ...includeShared },
-  { $id: 'CustomerExport' },
+  { $id: 'CustomerExport', additionalProperties: false },
 );
 
 const revoke = Type.Optional(
@@ -38,7 +38,7 @@ const revoke = Type.Optional(
 
 const CustomerErasurePlanRequest = Type.Object(
   { email: email({ examples: ['ada@example.com'] }), revoke, ...includeShared },
-  { $id: 'CustomerErasurePlanRequest' },
+  { $id: 'CustomerErasurePlanRequest', additionalProperties: false },
 );
 
 const CustomerErasurePlan = Type.Object(
@@ -63,7 +63,7 @@ export type CustomerErasurePlan = Static<typeof CustomerErasurePlan>;
 
 const CustomerErase = Type.Object(
   { email: email({ examples: ['ada@example.com'] }), reason, revoke, ...includeShared },
-  { $id: 'CustomerErase' },
+  { $id: 'CustomerErase', additionalProperties: false },
 );
 
 const CustomerErased = Type.Object(

@@ -74,12 +74,15 @@ const entry = {
   }),
 };
 
-const FleetServerEntry = Type.Object(entry, { $id: 'FleetServerEntry' });
+const FleetServerEntry = Type.Object(entry, {
+  $id: 'FleetServerEntry',
+  additionalProperties: false,
+});
 export type FleetServerEntry = Static<typeof FleetServerEntry>;
 
 const FleetServerCreate = Type.Object(
   { ...entry, reason: Type.Optional(reason) },
-  { $id: 'FleetServerCreate' },
+  { $id: 'FleetServerCreate', additionalProperties: false },
 );
 
 export const addFleetServer = operation({
@@ -96,7 +99,7 @@ export const addFleetServer = operation({
 
 const FleetServerUpdate = Type.Object(
   { ...entry, expected_version: expectedVersion, reason: Type.Optional(reason) },
-  { $id: 'FleetServerUpdate' },
+  { $id: 'FleetServerUpdate', additionalProperties: false },
 );
 
 export const updateFleetServer = operation({
@@ -113,7 +116,7 @@ export const updateFleetServer = operation({
 
 const FleetServerRemoval = Type.Object(
   { expected_version: expectedVersion, reason: Type.Optional(reason) },
-  { $id: 'FleetServerRemoval' },
+  { $id: 'FleetServerRemoval', additionalProperties: false },
 );
 
 export const removeFleetServer = operation({
@@ -137,7 +140,7 @@ const FleetImport = Type.Object(
     }),
     reason: Type.Optional(reason),
   },
-  { $id: 'FleetImport' },
+  { $id: 'FleetImport', additionalProperties: false },
 );
 
 const FleetImported = Type.Object(

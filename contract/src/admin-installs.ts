@@ -57,7 +57,10 @@ const InstallEvents = Type.Object(
 );
 export type InstallEvents = Static<typeof InstallEvents>;
 
-const ReasonedChange = Type.Object({ reason }, { $id: 'ReasonedChange' });
+const ReasonedChange = Type.Object(
+  { reason },
+  { $id: 'ReasonedChange', additionalProperties: false },
+);
 
 /** An archive with events of the installs, which no operation erases. */
 const ArchiveLocation = Type.Object(

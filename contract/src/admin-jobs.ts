@@ -65,7 +65,10 @@ export const jobs = listResource({
   permissions: { read: 'jobs:read', export: 'jobs:export' },
 });
 
-const JobRetryRequest = Type.Object({ reason: Type.Optional(reason) }, { $id: 'JobRetryRequest' });
+const JobRetryRequest = Type.Object(
+  { reason: Type.Optional(reason) },
+  { $id: 'JobRetryRequest', additionalProperties: false },
+);
 
 const JobRetryAnswer = Type.Object(
   { retried: Type.Integer({ description: 'How many jobs are due now.', examples: [1] }) },

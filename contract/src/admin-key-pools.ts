@@ -57,7 +57,7 @@ const PoolKeysAdd = Type.Object(
     ),
     reason,
   },
-  { $id: 'PoolKeysAdd' },
+  { $id: 'PoolKeysAdd', additionalProperties: false },
 );
 export type PoolKeysAdd = Static<typeof PoolKeysAdd>;
 
@@ -78,7 +78,10 @@ const AddedPoolKeys = Type.Object(
 );
 export type AddedPoolKeys = Static<typeof AddedPoolKeys>;
 
-const PoolKeysRemove = Type.Object({ product, reason }, { $id: 'PoolKeysRemove' });
+const PoolKeysRemove = Type.Object(
+  { product, reason },
+  { $id: 'PoolKeysRemove', additionalProperties: false },
+);
 
 const RemovedPoolKeys = Type.Object(
   { removed: Type.Integer({ description: 'Keys that were removed.', examples: [120] }) },

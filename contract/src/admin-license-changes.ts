@@ -15,7 +15,7 @@ import { operation } from './operation.ts';
 import type { Permission } from './permissions.ts';
 import { dateTime, integer, nullable, ref, uuid } from './schema.ts';
 
-const LicenseChange = Type.Object(based, { $id: 'LicenseChange' });
+const LicenseChange = Type.Object(based, { $id: 'LicenseChange', additionalProperties: false });
 
 const LicenseExtend = Type.Object(
   {
@@ -36,6 +36,7 @@ const LicenseExtend = Type.Object(
   },
   {
     $id: 'LicenseExtend',
+    additionalProperties: false,
     examples: [{ expected_version: 3, reason: 'An outage in May', days: 30 }],
   },
 );
@@ -62,13 +63,14 @@ const LicenseUpdatesChange = Type.Object(
   },
   {
     $id: 'LicenseUpdatesChange',
+    additionalProperties: false,
     examples: [{ expected_version: 3, reason: 'Paid by invoice', days: 365 }],
   },
 );
 
 const LicenseLimitChange = Type.Object(
   { ...based, max_activations: maxActivations },
-  { $id: 'LicenseLimitChange' },
+  { $id: 'LicenseLimitChange', additionalProperties: false },
 );
 
 const LicenseMovesChange = Type.Object(
@@ -81,7 +83,7 @@ const LicenseMovesChange = Type.Object(
       examples: [1],
     }),
   },
-  { $id: 'LicenseMovesChange' },
+  { $id: 'LicenseMovesChange', additionalProperties: false },
 );
 
 const LicenseOwnerChange = Type.Object(
@@ -93,12 +95,16 @@ const LicenseOwnerChange = Type.Object(
   },
   {
     $id: 'LicenseOwnerChange',
+    additionalProperties: false,
     description: 'Fields that are absent stay as they are; null removes one.',
   },
 );
 export type LicenseOwnerChange = Static<typeof LicenseOwnerChange>;
 
-export const LicenseReason = Type.Object({ reason }, { $id: 'LicenseReason' });
+export const LicenseReason = Type.Object(
+  { reason },
+  { $id: 'LicenseReason', additionalProperties: false },
+);
 
 const changed = ref(AdminLicenseDetails, 'The license after the change.');
 

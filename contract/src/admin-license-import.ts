@@ -41,7 +41,7 @@ const LicenseImport = Type.Object(
     ),
     reason: Type.Optional(nullable(reason)),
   },
-  { $id: 'LicenseImport' },
+  { $id: 'LicenseImport', additionalProperties: false },
 );
 export type LicenseImport = Static<typeof LicenseImport>;
 

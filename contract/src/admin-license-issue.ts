@@ -59,7 +59,7 @@ const LicenseIssue = Type.Object(
     ),
     reason: Type.Optional(nullable(reason)),
   },
-  { $id: 'LicenseIssue' },
+  { $id: 'LicenseIssue', additionalProperties: false },
 );
 export type LicenseIssue = Static<typeof LicenseIssue>;
 
@@ -87,7 +87,7 @@ const LicensesIssue = Type.Object(
     }),
     reason: Type.Optional(nullable(reason)),
   },
-  { $id: 'LicensesIssue' },
+  { $id: 'LicensesIssue', additionalProperties: false },
 );
 export type LicensesIssue = Static<typeof LicensesIssue>;
 

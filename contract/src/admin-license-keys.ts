@@ -15,7 +15,7 @@ const LicenseRekey = Type.Object(
     }),
     send_mail: Type.Boolean({ description: 'Whether to e-mail the new key to the customer.' }),
   },
-  { $id: 'LicenseRekey' },
+  { $id: 'LicenseRekey', additionalProperties: false },
 );
 export type LicenseRekey = Static<typeof LicenseRekey>;
 
@@ -32,7 +32,7 @@ export type RekeyedLicense = Static<typeof RekeyedLicense>;
 
 const LicenseReveal = Type.Object(
   { reason: Type.Optional(nullable(reason)) },
-  { $id: 'LicenseReveal' },
+  { $id: 'LicenseReveal', additionalProperties: false },
 );
 
 const LicenseMailOutcome = Type.Object({ mail: mailOutcome }, { $id: 'LicenseMailOutcome' });

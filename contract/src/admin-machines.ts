@@ -61,7 +61,10 @@ const Machine = Type.Object(
 );
 export type Machine = Static<typeof Machine>;
 
-const MachineErase = Type.Object({ id: machineId, reason }, { $id: 'MachineErase' });
+const MachineErase = Type.Object(
+  { id: machineId, reason },
+  { $id: 'MachineErase', additionalProperties: false },
+);
 
 const MachineErased = Type.Object(
   { erased_days: Type.Integer({ examples: [30] }) },

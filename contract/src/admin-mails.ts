@@ -112,7 +112,7 @@ export const showMail = operation({
   errors: ['not_found'],
 });
 
-const MailResend = Type.Object({ reason }, { $id: 'MailResend' });
+const MailResend = Type.Object({ reason }, { $id: 'MailResend', additionalProperties: false });
 
 const MailsQueued = Type.Object(
   { queued: Type.Integer({ examples: [1] }) },
@@ -141,7 +141,7 @@ const MailResendAll = Type.Object(
     }),
     reason,
   },
-  { $id: 'MailResendAll' },
+  { $id: 'MailResendAll', additionalProperties: false },
 );
 
 export const resendKeyMails = operation({

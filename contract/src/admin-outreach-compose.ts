@@ -25,7 +25,7 @@ export const CampaignRecipients = Type.Object(
     texts: ref(CampaignTexts),
     list: recipientList,
   },
-  { $id: 'CampaignRecipients' },
+  { $id: 'CampaignRecipients', additionalProperties: false },
 );
 export type CampaignRecipients = Static<typeof CampaignRecipients>;
 
@@ -67,7 +67,7 @@ export const CampaignTestMail = Type.Object(
     language,
     audience: ref(CampaignAudience),
   },
-  { $id: 'CampaignTestMail' },
+  { $id: 'CampaignTestMail', additionalProperties: false },
 );
 export type CampaignTestMail = Static<typeof CampaignTestMail>;
 
@@ -82,7 +82,7 @@ export const CampaignPreviewRequest = Type.Object(
     source: oneOf(AUDIENCE_SOURCES, { examples: ['subscribers'] }),
     name: nullable(text({ maxLength: MAX_CAMPAIGN_NAME_LENGTH, examples: ['Ada'] })),
   },
-  { $id: 'CampaignPreviewRequest' },
+  { $id: 'CampaignPreviewRequest', additionalProperties: false },
 );
 export type CampaignPreviewRequest = Static<typeof CampaignPreviewRequest>;
 

@@ -127,12 +127,15 @@ const content = {
   audience: ref(CampaignAudience),
 };
 
-export const CampaignCreate = Type.Object(content, { $id: 'CampaignCreate' });
+export const CampaignCreate = Type.Object(content, {
+  $id: 'CampaignCreate',
+  additionalProperties: false,
+});
 export type CampaignCreate = Static<typeof CampaignCreate>;
 
 const CampaignUpdate = Type.Object(
   { ...content, expected_version: expectedVersion },
-  { $id: 'CampaignUpdate' },
+  { $id: 'CampaignUpdate', additionalProperties: false },
 );
 
 const CampaignSend = Type.Object(
@@ -147,10 +150,13 @@ const CampaignSend = Type.Object(
     }),
     list: recipientList,
   },
-  { $id: 'CampaignSend' },
+  { $id: 'CampaignSend', additionalProperties: false },
 );
 
-const CampaignCancel = Type.Object({ reason }, { $id: 'CampaignCancel' });
+const CampaignCancel = Type.Object(
+  { reason },
+  { $id: 'CampaignCancel', additionalProperties: false },
+);
 
 export const showCampaign = operation({
   id: 'showCampaign',

@@ -15,7 +15,10 @@ import { nullableString, oneOf, ref, text } from './schema.ts';
 /** The states whose events can be replayed together. */
 const REPLAYABLE_STATES = ['failed', 'deferred', 'unmatched', 'ignored'] as const;
 
-const PaymentReasonRequest = Type.Object({ reason }, { $id: 'PaymentReasonRequest' });
+const PaymentReasonRequest = Type.Object(
+  { reason },
+  { $id: 'PaymentReasonRequest', additionalProperties: false },
+);
 
 const selection = { ...eventSelection, reason };
 
@@ -31,13 +34,13 @@ const PaymentReplayRequest = Type.Object(
       }),
     ),
   },
-  { $id: 'PaymentReplayRequest' },
+  { $id: 'PaymentReplayRequest', additionalProperties: false },
 );
 export type PaymentReplayRequest = Static<typeof PaymentReplayRequest>;
 
 const PaymentDismissRequest = Type.Object(
   { state: oneOf(['failed', 'deferred'], { examples: ['failed'] }), ...selection },
-  { $id: 'PaymentDismissRequest' },
+  { $id: 'PaymentDismissRequest', additionalProperties: false },
 );
 export type PaymentDismissRequest = Static<typeof PaymentDismissRequest>;
 
@@ -85,7 +88,7 @@ const PaymentReconciliationRequest = Type.Object(
       'Compares events since this date (00:00 UTC) or date-time, without moving the start of the next comparison; default: continues where the last comparison ended.',
     ),
   },
-  { $id: 'PaymentReconciliationRequest' },
+  { $id: 'PaymentReconciliationRequest', additionalProperties: false },
 );
 
 const PaymentReconciliation = Type.Object(

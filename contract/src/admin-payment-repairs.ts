@@ -75,7 +75,7 @@ const PaymentRepairRequest = Type.Object(
     ),
     reason,
   },
-  { $id: 'PaymentRepairRequest' },
+  { $id: 'PaymentRepairRequest', additionalProperties: false },
 );
 export type PaymentRepairRequest = Static<typeof PaymentRepairRequest>;
 

@@ -23,13 +23,13 @@ const code = nullable(
 
 const OperatorSignIn = Type.Object(
   { email: email({ examples: ['anna@example.com'] }), password, code: Type.Optional(code) },
-  { $id: 'OperatorSignIn' },
+  { $id: 'OperatorSignIn', additionalProperties: false },
 );
 export type OperatorSignIn = Static<typeof OperatorSignIn>;
 
 const OperatorProof = Type.Object(
   { password, code: Type.Optional(code) },
-  { $id: 'OperatorProof' },
+  { $id: 'OperatorProof', additionalProperties: false },
 );
 export type OperatorProof = Static<typeof OperatorProof>;
 

@@ -34,7 +34,7 @@ const ProviderStart = Type.Object(
       }),
     ),
   },
-  { $id: 'ProviderStart' },
+  { $id: 'ProviderStart', additionalProperties: false },
 );
 
 const ProviderSignIn = Type.Object(

@@ -128,7 +128,10 @@ export const AdminSubscriberDetail = Type.Object(
 export type AdminSubscriberDetail = Static<typeof AdminSubscriberDetail>;
 
 /** A change whose only value is its reason. */
-const SubscriberChange = Type.Object({ reason }, { $id: 'SubscriberChange' });
+const SubscriberChange = Type.Object(
+  { reason },
+  { $id: 'SubscriberChange', additionalProperties: false },
+);
 
 export const showSubscriber = operation({
   id: 'showSubscriber',
@@ -220,7 +223,7 @@ export const suppressions = listResource({
 
 const SuppressionAdd = Type.Object(
   { email: email({ examples: ['ada@example.com'] }), reason },
-  { $id: 'SuppressionAdd' },
+  { $id: 'SuppressionAdd', additionalProperties: false },
 );
 
 export const addSuppression = operation({
@@ -243,7 +246,7 @@ const SuppressionRemove = Type.Object(
     }),
     reason,
   },
-  { $id: 'SuppressionRemove' },
+  { $id: 'SuppressionRemove', additionalProperties: false },
 );
 
 export const removeSuppression = operation({

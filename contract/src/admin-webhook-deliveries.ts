@@ -131,7 +131,10 @@ export const showWebhookDelivery = operation({
   errors: ['not_found'],
 });
 
-const WebhookReplayRequest = Type.Object({ reason }, { $id: 'WebhookReplayRequest' });
+const WebhookReplayRequest = Type.Object(
+  { reason },
+  { $id: 'WebhookReplayRequest', additionalProperties: false },
+);
 
 const WebhookReplayAllRequest = Type.Object(
   {
@@ -144,7 +147,7 @@ const WebhookReplayAllRequest = Type.Object(
     endpoint_id: Type.Optional(endpointId),
     reason,
   },
-  { $id: 'WebhookReplayAllRequest' },
+  { $id: 'WebhookReplayAllRequest', additionalProperties: false },
 );
 
 const WebhookReplay = Type.Object(

@@ -142,7 +142,7 @@ const WebhookEndpointCreate = Type.Object(
     description: Type.Optional(description),
     reason,
   },
-  { $id: 'WebhookEndpointCreate' },
+  { $id: 'WebhookEndpointCreate', additionalProperties: false },
 );
 
 const WebhookSecret = Type.Object(
@@ -171,7 +171,7 @@ export const addWebhookEndpoint = operation({
 
 const WebhookEndpointUpdate = Type.Object(
   { events, description, expected_version: expectedVersion, reason },
-  { $id: 'WebhookEndpointUpdate' },
+  { $id: 'WebhookEndpointUpdate', additionalProperties: false },
 );
 
 export const updateWebhookEndpoint = operation({
@@ -188,7 +188,7 @@ export const updateWebhookEndpoint = operation({
 
 const WebhookEndpointChange = Type.Object(
   { expected_version: expectedVersion, reason },
-  { $id: 'WebhookEndpointChange' },
+  { $id: 'WebhookEndpointChange', additionalProperties: false },
 );
 
 export const disableWebhookEndpoint = operation({
@@ -239,7 +239,7 @@ const WebhookEndpointRoll = Type.Object(
     expected_version: expectedVersion,
     reason,
   },
-  { $id: 'WebhookEndpointRoll' },
+  { $id: 'WebhookEndpointRoll', additionalProperties: false },
 );
 
 export const rollWebhookSecret = operation({

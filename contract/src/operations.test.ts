@@ -30,6 +30,26 @@ test('each permission is that of an operation', () => {
   assert.deepEqual(Object.keys(permissions).toSorted(), [...used].toSorted());
 });
 
+/** Lists the objects in a schema that take members without a name in it. */
+function listOpen(schema: unknown, seen = new Set<unknown>()): unknown[] {
+  if (typeof schema !== 'object' || schema === null || seen.has(schema)) return [];
+  seen.add(schema);
+  const node: { $ref?: string; properties?: object; additionalProperties?: unknown } = schema;
+  const referred = contract.namedSchemas.find((each) => `${contract.nameOf(each)}#` === node.$ref);
+  const isOpen = node.properties !== undefined && node.additionalProperties === undefined;
+  const inner = [referred, ...Object.values(schema), ...Object.values(node.properties ?? {})];
+  return [...(isOpen ? [schema] : []), ...inner.flatMap((each) => listOpen(each, seen))];
+}
+
+test('no body of an operation takes a member that it does not name: a misspelt one is refused', () => {
+  const bodies = adminOperations.flatMap(({ body }) => body ?? []);
+  assert.ok(bodies.length > 70);
+  assert.deepEqual(
+    bodies.flatMap((body) => listOpen(body)),
+    [],
+  );
+});
+
 test('the columns of a list are its plain fields, also those of an object in it', () => {
   const item = Type.Object(
     {

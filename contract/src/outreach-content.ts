@@ -45,14 +45,14 @@ export const CampaignText = Type.Object(
       examples: ['Version {{version}} is ready.\n\n[[Get it]]({{download_url}})'],
     }),
   },
-  { $id: 'CampaignText' },
+  { $id: 'CampaignText', additionalProperties: false },
 );
 export type CampaignText = Static<typeof CampaignText>;
 
 /** A mail in one or several languages. */
 export const CampaignTexts = Type.Object(
   forEachLanguage(() => Type.Optional(ref(CampaignText))),
-  { $id: 'CampaignTexts' },
+  { $id: 'CampaignTexts', additionalProperties: false },
 );
 export type CampaignTexts = Static<typeof CampaignTexts>;
 
@@ -78,7 +78,7 @@ export const CampaignAudience = Type.Object(
       maxItems: LICENSE_STATUSES.length,
     }),
   },
-  { $id: 'CampaignAudience' },
+  { $id: 'CampaignAudience', additionalProperties: false },
 );
 export type CampaignAudience = Static<typeof CampaignAudience>;
 

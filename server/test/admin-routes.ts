@@ -17,6 +17,8 @@ export interface Operation {
   readonly databaseSlots: FastifyContextConfig['databaseSlots'];
   /** With the required members. */
   readonly body: unknown;
+  /** Whether it reads a body. */
+  readonly takesBody: boolean;
   /** With all members. */
   readonly fullBody: unknown;
 }
@@ -41,6 +43,7 @@ function describeOperation(method: string, { url, config, schema }: RouteOptions
     access: config?.access,
     databaseSlots: config?.databaseSlots,
     body: exampleOf(schema?.body),
+    takesBody: schema?.body !== undefined,
     fullBody: exampleOf(schema?.body, true),
   };
 }

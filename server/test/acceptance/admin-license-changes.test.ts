@@ -60,20 +60,19 @@ describe('suspending, reinstating and revoking', () => {
     ]);
   });
 
-  for (const verb of [
-    'suspend',
-    'reinstate',
-    'revoke',
-    'change-limit',
-    'extend',
-    'change-updates',
-    'rekey',
-  ]) {
+  for (const [verb, fields] of Object.entries({
+    suspend: {},
+    reinstate: {},
+    revoke: {},
+    'change-limit': { max_activations: 5 },
+    extend: { days: 1 },
+    'change-updates': { days: 1 },
+    rekey: { keep_machines: true, send_mail: false },
+  })) {
     test(`${verb} rejects a stale version with the current state, and changes nothing`, async () => {
       const { license } = await service.issue();
       await service.setFacts(license.id, { paused_at: null });
-      const body = { ...based, max_activations: 5, days: 1, keep_machines: true, send_mail: false };
-      const answer = await admin.post(`${LICENSES}/${license.id}/${verb}`, body);
+      const answer = await admin.post(`${LICENSES}/${license.id}/${verb}`, { ...based, ...fields });
       const current = await showLicense(admin, license.id);
       expectProblem(answer, 'conflict', { current });
       assert.deepEqual([current.version, current.status], [2, 'active']);

@@ -100,17 +100,15 @@ async function listTablesWith(text: string): Promise<string[]> {
   return found;
 }
 
-test('stores no unknown member of any operation, at any level', async () => {
-  let accepted = 0;
+test('refuses an unknown member of any operation, and stores none at any level', async () => {
   for (const operation of listPosts()) {
     const [body, fullBody = body] = listBodies(operation);
     const member = { [MARKER]: LONG };
-    for (const changed of [{ ...Object(body), ...member }, ...addEverywhere(fullBody, member)]) {
-      const url = await fillPath(service, admin, operation.route);
-      if ((await post(operation, url, changed)) < 300) accepted += 1;
-    }
+    const url = await fillPath(service, admin, operation.route);
+    const status = await post(operation, url, { ...Object(body), ...member });
+    if (operation.takesBody) assert.equal(status, 422, operation.route);
+    for (const changed of addEverywhere(fullBody, member)) await post(operation, url, changed);
   }
-  assert.ok(accepted > listPosts().length / 2, `only ${accepted} requests were accepted`);
   assert.deepEqual(await listTablesWith(MARKER), []);
 });
 

@@ -20,7 +20,7 @@ daily use, collects events, keeps subscribers and sends outreach e-mail.
 
 **Formats.** \`uuid\` is the 8-4-4-4-12 form. \`date-time\` in an answer is RFC 3339 in UTC with \`Z\`; in a request an
 offset up to ±15:59 is taken, and none means UTC. \`text\` is any text without U+0000 and lone surrogates. Unknown fields
-are ignored.
+are ignored; operations of operators (below \`/api/v1/admin\`) refuse them with 422, so that a misspelt one is noticed.
 
 **Refusals.** A request that does not fit its schema is answered with 422 and one item per fault. All other refusals are
 problem details (RFC 9457) with a stable \`code\`; [all codes](/docs/errors). Every answer carries \`X-Request-Id\`.

@@ -243,6 +243,21 @@ test('reports fields that a closed object does not have', () => {
   ]);
 });
 
+test('a field that is not known is reported with the name that was probably meant', () => {
+  const schema = Type.Object(
+    { max_activations: Type.Optional(Type.String()) },
+    { additionalProperties: false },
+  );
+  assert.deepEqual(explain(schema, { max_activation: '3', zzz: 1 }, ['body']), [
+    {
+      loc: ['body', 'max_activation'],
+      type: 'extra_forbidden',
+      msg: 'Extra inputs are not permitted: did you mean max_activations?',
+    },
+    { loc: ['body', 'zzz'], type: 'extra_forbidden', msg: 'Extra inputs are not permitted' },
+  ]);
+});
+
 test('reports texts that are too short, and numbers that are not whole or out of range', () => {
   const schema = Type.Object({ reason, expected_version: expectedVersion });
   assert.deepEqual(validationErrorsOf(schema, { reason: '', expected_version: 0 }), [

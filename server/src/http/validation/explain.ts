@@ -7,8 +7,8 @@ import { isRecord } from '#server/lib/unknown-values.ts';
 
 import {
   type Fault,
-  extra,
   findBooleanFault,
+  findExtraFault,
   findIntegerFault,
   findStringFault,
   missing,
@@ -149,8 +149,11 @@ function visitModel(
     else if (required.includes(name)) report(missing, [...loc, name], faults);
   }
   if (additionalProperties !== false) return;
+  const known = Object.keys(properties);
   for (const name of Object.keys(value)) {
-    if (!Object.hasOwn(properties, name)) report(extra, [...loc, name], faults);
+    if (faults.length >= MAX_FAULTS) return;
+    if (known.includes(name)) continue;
+    report(findExtraFault(name, known), [...loc, name], faults);
   }
 }
 

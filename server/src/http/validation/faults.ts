@@ -1,5 +1,7 @@
 import { parseDateTime, parseEmail, isStorableText, isUuid } from '@latchkey/contract';
 
+import { findClosestName } from '#server/lib/closest-name.ts';
+
 /** A fault of a value, in pydantic's words, which clients may compare. */
 export interface Fault {
   readonly type: string;
@@ -7,10 +9,14 @@ export interface Fault {
 }
 
 export const missing: Fault = { type: 'missing', msg: 'Field required' };
-export const extra: Fault = {
-  type: 'extra_forbidden',
-  msg: 'Extra inputs are not permitted',
-};
+
+/** The fault of a name that is not known. @param known the names that are */
+export function findExtraFault(name: string, known: readonly string[]): Fault {
+  const closest = findClosestName(name, known);
+  const hint = closest === undefined ? '' : `: did you mean ${closest}?`;
+  return { type: 'extra_forbidden', msg: `Extra inputs are not permitted${hint}` };
+}
+
 export const notAnObject: Fault = {
   type: 'model_attributes_type',
   msg: 'Input should be a valid dictionary or object to extract fields from',
