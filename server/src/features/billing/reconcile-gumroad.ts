@@ -1,4 +1,3 @@
-import { insertAuditEntry } from '../audit/queries.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { applyAnswer, type AppliedAnswer } from './look-up-event.ts';
 import { readId, readTime, type JsonObject } from './providers/fields.ts';
@@ -11,6 +10,7 @@ import {
 } from './queries/gumroad-sales.ts';
 import { findReconciliation, recordReconciliation } from './queries/reconciliations.ts';
 import { isStopped, type Reconciliation, type ReconciliationOptions } from './reconcile.ts';
+import { reportMissedEvents } from './report-missed-events.ts';
 
 const PROVIDER = 'gumroad';
 
@@ -19,7 +19,7 @@ const HOUR_MS = 3_600_000;
 /** The pings of younger sales may still arrive. */
 const MIN_AGE_MS = HOUR_MS;
 
-/** Gumroad compares days of its own time zone. */
+/** Gumroad compares days in its time zone. */
 const OVERLAP_MS = 24 * HOUR_MS;
 
 /**
@@ -77,7 +77,11 @@ async function compare(
       pageKey = page.nextPageKey;
     } while (pageKey !== null);
   } finally {
-    await report(deps, actor, repaired);
+    await reportMissedEvents(deps, actor, {
+      provider: PROVIDER,
+      title: 'sales of Gumroad',
+      repaired,
+    });
   }
   return { compared, repaired: repaired.map(toRepaired), reachedEnd: true };
 }
@@ -128,24 +132,4 @@ async function applyMissed(
   const question = { eventId: `compared:${saleId}`, saleId, subscriptionId };
   const applied = await applyAnswer(deps, question, signal);
   return applied.filter(({ status }) => status === 'processed' || status === 'deferred');
-}
-
-async function report(
-  { clock, log, pool }: BillingDependencies,
-  actor: string,
-  repaired: readonly AppliedAnswer[],
-): Promise<void> {
-  if (repaired.length === 0) return;
-  log.warn(
-    { event: 'payments.missed_events_applied', repaired },
-    'applied missed sales of Gumroad',
-  );
-  await insertAuditEntry(pool, {
-    occurredAt: clock.now(),
-    actor,
-    action: 'webhook.reconcile',
-    subjectId: PROVIDER,
-    reason: null,
-    details: { repaired: repaired.length },
-  });
 }

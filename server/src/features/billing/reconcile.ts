@@ -1,4 +1,3 @@
-import { insertAuditEntry } from '../audit/queries.ts';
 import type { Receipt } from './received-event.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import type { BillingProvider } from './facts.ts';
@@ -12,6 +11,7 @@ import {
   storeReconciliationCursor,
 } from './queries/reconciliations.ts';
 import { processEvent } from './receive-webhook.ts';
+import { reportMissedEvents } from './report-missed-events.ts';
 
 /** The result of comparing the provider's event log with the stored events. */
 export interface Reconciliation {
@@ -121,7 +121,11 @@ async function compare(
       }
     }
   } finally {
-    await report(deps, actor, repaired);
+    await reportMissedEvents(deps, actor, {
+      provider: PROVIDER,
+      title: 'events of Paddle',
+      repaired,
+    });
   }
   return { compared, repaired, reachedEnd: page.isLast };
 }
@@ -164,26 +168,6 @@ async function readPage(
 function processLoggedEvent(deps: BillingDependencies, { body }: LoggedEvent): Promise<Receipt> {
   const delivery = { headers: {}, rawBody: Buffer.from(JSON.stringify(body)) };
   return processEvent(deps, paddleAdapter, delivery, body);
-}
-
-async function report(
-  { clock, log, pool }: BillingDependencies,
-  actor: string,
-  repaired: readonly RepairedEvent[],
-): Promise<void> {
-  if (repaired.length === 0) return;
-  log.warn(
-    { event: 'payments.missed_events_applied', repaired },
-    'applied missed events of Paddle',
-  );
-  await insertAuditEntry(pool, {
-    occurredAt: clock.now(),
-    actor,
-    action: 'webhook.reconcile',
-    subjectId: PROVIDER,
-    reason: null,
-    details: { repaired: repaired.length },
-  });
 }
 
 async function recordEnd(
