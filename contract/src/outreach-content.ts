@@ -40,7 +40,7 @@ export const CampaignText = Type.Object(
     }),
     text: text({
       description:
-        'Paragraphs between empty lines. `# Heading`, `- item` and `1. step` begin a line; `[text](https://…)` on a line of its own is a link, `[[text]](https://…)` a button. `{{product}}`, `{{version}}`, `{{sender}}`, `{{name|friend}}` and the links `{{download_url}}`, `{{sellers_url}}`, `{{tutorials_url}}` and `{{news_url}}` are replaced. The greeting, the signature and the unsubscribe link are added.',
+        'Paragraphs between empty lines. `# Heading`, `- item` and `1. step` begin a line; `[text](https://…)` alone on a line is a link, `[[text]](https://…)` a button. `{{product}}`, `{{version}}`, `{{sender}}`, `{{name|friend}}` and the links `{{download_url}}`, `{{sellers_url}}`, `{{tutorials_url}}` and `{{news_url}}` are replaced. The greeting, the signature and the unsubscribe link are added.',
       maxLength: MAX_CAMPAIGN_TEXT_LENGTH,
       examples: ['Version {{version}} is ready.\n\n[[Get it]]({{download_url}})'],
     }),

@@ -54,9 +54,9 @@ const PLANTED: Readonly<Record<string, readonly [plant: string, undo: string, fo
     /at paddle, .*: the ledger has/,
   ],
   'a payment in another currency': [
-    `update billing_payments set fact = jsonb_set(fact::jsonb, '{currency}', '"XXX"') where fact->>'currency' = 'JPY'`,
-    `update billing_payments set fact = jsonb_set(fact::jsonb, '{currency}', '"JPY"') where fact->>'currency' = 'XXX'`,
-    /the ledger has \d+ XXX/,
+    `update billing_payments set fact = jsonb_set(fact::jsonb, '{currency}', '"NOK"') where fact->>'currency' = 'JPY'`,
+    `update billing_payments set fact = jsonb_set(fact::jsonb, '{currency}', '"JPY"') where fact->>'currency' = 'NOK'`,
+    /the ledger has \d+ NOK/,
   ],
   'a payment that was forgotten': [
     `update billing_payments set provider = 'gone' where provider = 'polar'`,

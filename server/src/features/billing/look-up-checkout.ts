@@ -76,7 +76,7 @@ async function recordRefusal(
   await inTransaction(deps.pool, async (client) => {
     await lockBilling(client);
     await insertFacts(client, [{ provider, eventId, fact }]);
-    // It must not be asked again because of its own refusal.
+    // This refusal must not cause another look-up.
     const references = [{ provider, kind: 'transaction' as const, id: transactionId }];
     await recomputePurchases({ ...deps, stripeApi: null }, client, references);
   });

@@ -58,7 +58,7 @@ async function applyLookUp(
   await applyAnswer(deps, question, signal);
 }
 
-/** An event that contains what the provider returned, and what became of it. */
+/** An event that contains what the provider returned, and its outcome. */
 export interface AppliedAnswer {
   readonly eventId: string;
   readonly type: string;

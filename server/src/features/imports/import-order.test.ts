@@ -114,7 +114,7 @@ class Buyer {
     return importId ?? '';
   }
 
-  /** Undoes the newest import; null: there is none. */
+  /** Undoes the newest import; null without one. */
   async undoLast(): Promise<UndoResult | null> {
     const last = this.#open.pop();
     if (last === undefined) return null;

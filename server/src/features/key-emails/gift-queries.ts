@@ -46,7 +46,7 @@ const findStatement = defineStatement(
    ) as payer`,
 );
 
-/** Finds the gift of a transaction; null if it is none, or its payer has no known address. */
+/** Finds the gift of a transaction; null if it is not a gift, or the address of its payer is unknown. */
 export async function findGift(
   db: Queryable,
   { transactionId, provider }: TransactionKey,

@@ -11,7 +11,7 @@ export type Sourced<Fact> = Fact & { readonly eventId: string };
 
 /** All versions of a payment in one. */
 export interface MergedPayment extends Sourced<PaymentFact> {
-  /** The event that used the transaction's id for something else; absent: there is none. */
+  /** The event that used the transaction's id for something else, if there is one. */
   readonly conflictEventId?: string;
 }
 

@@ -110,7 +110,7 @@ describe('money', () => {
     );
   });
 
-  test('a part of a split order counts its money, and what was returned of its own lines', () => {
+  test('a part of a split order counts its money, and what was refunded of its lines', () => {
     const [own, other] = [line('a', { total: 840 }), line('b', { total: 4_200 })];
     const split = payment({
       lines: [own],
